@@ -34,14 +34,14 @@ from splendor_sim.core.cards import (
     NOBLE_GEMS,
     NOBLE_PRESTIGE,
 )
-from splendor_sim.core.jit import affordable, kernel, nth_bit, popcount
+from splendor_sim.core.jit import affordable, kernel, met, nth_bit, popcount
 from splendor_sim.core.rng import GAMMA, below, mix
 from splendor_sim.core.rules import END, PAYMENT, TIE_BREAK
 from splendor_sim.core.state import CHOOSING_NOBLE, MAIN, OVER, PAYING, RETURNING
 
 KEYED = -1  # as a given card: let the game's key say which card comes up
 
-_ZERO, _ONE, _FIVE_BITS, _SIX_BITS = np.uint64(0), np.uint64(1), np.uint64(0x1F), np.uint64(0x3F)
+_ZERO, _ONE = np.uint64(0), np.uint64(1)
 _LEVEL_SET = np.array([(1 << int(end - start)) - 1 for start, end in zip(LEVEL_START, LEVEL_START[1:], strict=False)])
 _FULL_DECK = _LEVEL_SET.astype(np.uint64)
 _ALL_NOBLES = np.uint64((1 << NOBLE_COUNT) - 1)
@@ -101,7 +101,9 @@ def lay_out(s, key):
     lay_nobles(s, np.int64(s.players) + 1)
     for level in range(3):
         for column in range(4):
-            put(s, 4 * level + column, draw(s, level, KEYED))
+            # The number of cards left is said rather than counted: the draws need not wait for each other.
+            left = np.uint64(LEVEL_START[level + 1] - LEVEL_START[level] - column)
+            put(s, 4 * level + column, LEVEL_START[level] + remove(s, level, keyed_place(s, level, left)))
 
 
 @kernel
@@ -113,9 +115,16 @@ def lay_nobles(s, number):
             n = below(mix(s.key + GAMMA * np.uint64(_NOBLE_DRAWS + place)), np.uint64(NOBLE_COUNT - place))
             tile = nth_bit(left, n)
             left ^= _ONE << np.uint64(tile)
-            s.nobles[place] = tile
+            lay_noble(s, place, tile)
         else:
-            s.nobles[place] = NO_NOBLE
+            lay_noble(s, place, NO_NOBLE)
+
+
+@kernel
+def lay_noble(s, place, tile):
+    """Lay a noble tile, or NO_NOBLE, in a place of the row."""
+    s.nobles[place] = tile
+    s.noble_gems[place] = NOBLE_GEMS[tile]
 
 
 @kernel
@@ -124,18 +133,27 @@ def draw(s, level, given):
 
     The keyed card is a pure function of (key, level, number of cards left in the deck).
     """
-    deck = s.deck[level]
     if given == KEYED:
-        left = np.uint64(popcount(deck))
-        n = below(mix(s.key + GAMMA * (np.uint64(64 * level) + left)), left)
-        place = nth_bit(deck, n)
+        place = keyed_place(s, level, np.uint64(popcount(s.deck[level])))
     else:
         place = given - LEVEL_START[level]
-    deck ^= _ONE << np.uint64(place)
-    s.deck[level] = deck
-    if deck == _ZERO:
+    remove(s, level, place)
+    if s.deck[level] == _ZERO:
         note_deck(s, level)
     return LEVEL_START[level] + place
+
+
+@kernel
+def keyed_place(s, level, left):
+    """The place in a deck with `left` cards of the card that the game's key lets come up."""
+    return nth_bit(s.deck[level], below(mix(s.key + GAMMA * (np.uint64(64 * level) + left)), left))
+
+
+@kernel
+def remove(s, level, place):
+    """Take the card at a place out of a deck, and return the place."""
+    s.deck[level] ^= _ONE << np.uint64(place)
+    return place
 
 
 @kernel
@@ -193,8 +211,8 @@ def legal_main(s, seat):
 @kernel
 def legal_takes(s):
     """Decisions 0-29."""
-    colours = gems.colours_with(s.bank, _ONE) & _FIVE_BITS
-    twos = gems.colours_with(s.bank, np.uint64(s.take_two_min)) & _FIVE_BITS
+    colours = gems.colours_without_gold(s.bank, _ONE)
+    twos = gems.colours_without_gold(s.bank, np.uint64(s.take_two_min))
     return TAKE_MASK[s.take_fewer, colours] | (twos << _TWO_SHIFT)
 
 
@@ -222,11 +240,7 @@ def place_of(seat, choice):
 @kernel
 def qualifying(s, seat):
     """Places in the row of nobles, as bits 0-4, whose requirement the seat's bonuses meet."""
-    places = _ZERO
-    for place in range(5):
-        met = gems.less(NOBLE_GEMS[s.nobles[place]], s.bonuses[seat]) == _ZERO
-        places |= np.uint64(met) << np.uint64(place)
-    return places
+    return met(s.noble_gems, s.bonuses[seat])
 
 
 @kernel(inline=False)
@@ -406,7 +420,7 @@ def pay(s, seat, paid):
 def gain(s, seat, card):
     """Put a bought card among the seat's cards."""
     s.bonuses[seat] += gems.one(CARD_BONUS[card])
-    s.cards[seat, card // _WORD_BITS] |= _ONE << np.uint64(card % _WORD_BITS)
+    s.cards[seat, card >> 6] |= _ONE << np.uint64(card & 63)
     s.bought[seat] += 1
     score(s, seat, np.int64(CARD_PRESTIGE[card]))
     note_waiting(s, seat)
@@ -424,11 +438,8 @@ def score(s, seat, points):
 @kernel
 def note_waiting(s, seat):
     """Note whether a noble waits for the seat: the only place where the row is compared with bonuses."""
-    bit = 1 << seat
-    if qualifying(s, seat) != _ZERO:
-        s.waiting = np.int64(s.waiting) | bit
-    else:
-        s.waiting = np.int64(s.waiting) & ~bit
+    waits = np.int64(qualifying(s, seat) != _ZERO)
+    s.waiting = (np.int64(s.waiting) & ~(1 << seat)) | (waits << seat)
 
 
 @kernel
@@ -472,7 +483,7 @@ def noble_choice(s, seat):
 def visit(s, seat, place):
     """A noble visits the seat; its tile is not replaced."""
     s.visited[seat] = np.int64(s.visited[seat]) | (1 << np.int64(s.nobles[place]))
-    s.nobles[place] = NO_NOBLE
+    lay_noble(s, place, NO_NOBLE)
     score(s, seat, NOBLE_PRESTIGE)
     for other in range(np.int64(s.players)):
         if (np.int64(s.waiting) >> other) & 1 != 0:

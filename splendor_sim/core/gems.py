@@ -24,9 +24,9 @@ _SEVEN = np.uint64(7)
 _GOLD_SHIFT = np.uint64(40)
 _SUM_SHIFT = np.uint64(56)
 _ALL_1 = np.uint64(0x0101_0101_0101_0101)
-# Brings the top bits of six bytes together in the lowest bits of the highest byte: bit 7 + 8c goes to bit 56 + c.
-_GATHER = np.uint64(sum(1 << (49 - 7 * c) for c in range(6)))
-_SIX_BITS = np.uint64(0x3F)
+# Bring the top bits of bytes together in the highest byte: bit 7 + 8c goes to bit 56 + c, all else below or beyond.
+_GATHER_5 = np.uint64(sum(1 << (49 - 7 * c) for c in range(5)))
+_GATHER_6 = np.uint64(sum(1 << (49 - 7 * c) for c in range(6)))
 
 
 def pack(counts: Iterable[int]) -> np.uint64:
@@ -73,6 +73,16 @@ def less(gems, other):
 
 @kernel
 def colours_with(gems, least):
-    """Which colours have at least `least` (uint64, 1-127) gems, as six bits."""
-    enough = (gems + (TOP_BITS - least * EACH_1)) & TOP_BITS
-    return ((enough * _GATHER) >> _SUM_SHIFT) & _SIX_BITS
+    """Which colours, gold included, have at least `least` (uint64, 1-127) gems, as six bits."""
+    return (_enough(gems, least) * _GATHER_6) >> _SUM_SHIFT
+
+
+@kernel
+def colours_without_gold(gems, least):
+    """Which of w u g r k have at least `least` (uint64, 1-127) gems, as five bits."""
+    return (_enough(gems, least) * _GATHER_5) >> _SUM_SHIFT
+
+
+@kernel
+def _enough(gems, least):
+    return (gems + (TOP_BITS - least * EACH_1)) & TOP_BITS

@@ -207,7 +207,10 @@ def _emit_nth_bit(builder: Any, bits: Any, n: Any) -> Any:
 
 
 def _affordable_twin(cost_at: Any, means: Any) -> Any:
-    """Return in which of the 24 places lies a card that bonuses and tokens together (a gem vector) can pay."""
+    """Return in which of the 24 places lies a card that bonuses and tokens together (a gem vector) can pay.
+
+    Bits beyond the 24 mean nothing.
+    """
     gold = int(means) >> 40 & 0xFF
     mask = 0
     for place in range(cost_at.shape[1]):
@@ -218,7 +221,7 @@ def _affordable_twin(cost_at: Any, means: Any) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def _affordable(typingctx: Any, cost_at: Any, means: Any) -> Any:
-    # A row of costs, one colour of all places, is one vector of bytes; the bytes behind the last place are masked off
+    # A row of costs, one colour of all places, is one vector of bytes; the bytes behind the last place mean nothing
     # (state.py sees to it that there are some). Only portable vector operations, so every target can compile it.
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         byte, index = ir.IntType(8), ir.IntType(32)
@@ -246,12 +249,40 @@ def _affordable(typingctx: Any, cost_at: Any, means: Any) -> Any:
             total = short if total is None else builder.add(total, short)
         beyond = call("llvm.usub.sat.v32i8", total, spread(5))
         enough = builder.icmp_unsigned("==", beyond, row([0] * 32))
-        mask = builder.zext(builder.bitcast(enough, index), ir.IntType(64))
-        return builder.and_(mask, ir.IntType(64)((1 << width) - 1))
+        return builder.zext(builder.bitcast(enough, index), ir.IntType(64))
 
     return types.uint64(cost_at, types.uint64), codegen
 
 
+def _met_twin(noble_gems: Any, bonuses: Any) -> Any:
+    """Return which of the five places of the row hold a noble whose requirement the bonuses meet, as bits."""
+    mask = 0
+    for place, noble in enumerate(noble_gems):
+        asked = [(int(noble) >> shift & 0xFF, int(bonuses) >> shift & 0xFF) for shift in range(0, 40, 8)]
+        mask |= all(number <= have for number, have in asked) << place
+    return np.uint64(mask)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _met(typingctx: Any, noble_gems: Any, bonuses: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        word, index = ir.IntType(64), ir.IntType(32)
+        words, octets = ir.VectorType(word, 8), ir.VectorType(ir.IntType(8), 64)
+        data = context.make_array(signature.args[0])(context, builder, args[0]).data
+        asked = builder.load(builder.bitcast(data, octets.as_pointer()), align=8)
+        have = builder.insert_element(words(ir.Undefined), args[1], index(0))
+        have = builder.shuffle_vector(have, words(ir.Undefined), ir.VectorType(index, 8)([0] * 8))
+        subtract = cgutils.get_or_insert_function(
+            builder.module, ir.FunctionType(octets, [octets, octets]), "llvm.usub.sat.v64i8"
+        )
+        lacking = builder.bitcast(builder.call(subtract, [asked, builder.bitcast(have, octets)]), words)
+        mask = builder.bitcast(builder.icmp_unsigned("==", lacking, words([0] * 8)), ir.IntType(8))
+        return builder.and_(builder.zext(mask, word), word(0x1F))
+
+    return types.uint64(noble_gems, types.uint64), codegen
+
+
 popcount = _popcount_twin if JIT_DISABLED else _popcount
 nth_bit = _nth_bit_twin if JIT_DISABLED else _nth_bit
+met = _met_twin if JIT_DISABLED else _met
 affordable = _affordable_twin if JIT_DISABLED else _affordable

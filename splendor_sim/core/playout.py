@@ -29,7 +29,7 @@ from splendor_sim.core.rng import AGENT, DEAL, GAMMA, below, mix, stream_of
 from splendor_sim.core.state import OVER, PAYING
 
 _ONE = np.uint64(1)
-_LANES = 6  # games that play_random_block has under way together
+_LANES = 3  # games that play_random_block has under way together
 
 # What goes with a game under way, outside its state. A record, since slices of arrays would be counted as references.
 _GAME_DTYPE = np.dtype(
@@ -87,7 +87,7 @@ def start(s, game, seed, index):
     """Lay out game `index` of a run in a cleared state and start its agents' streams and its counts."""
     lay_out(s, stream_of(seed, index, DEAL))
     game.index = index
-    for seat in range(4):
+    for seat in range(np.int64(s.players)):
         game.streams[seat] = stream_of(seed, index, AGENT + seat)
         game.reserves[seat] = 0
 

@@ -19,6 +19,9 @@ STATE_DTYPE = np.dtype(
                 ("tokens", "u8", (4,)),  # by seat: gem vector
                 ("bonuses", "u8", (4,)),  # by seat: gem vector, no gold
                 ("cards", "u8", (4, 2)),  # by seat: set of bought cards, bit id % 64 of word id // 64
+                # By place in the row of nobles: gem vector of bonuses asked for, 64 white where there is none. `met`
+                # (jit.py) loads eight words from here, so at least 24 bytes must follow.
+                ("noble_gems", "u8", (5,)),
                 ("pending_gold", "u8"),  # phase pay: gem vector of the colours that gold is chosen for; else 0
                 # What can be bought lies in 24 places: 0-11 the board's slots, 4 * (level - 1) + column, and from
                 # 12 + 3 * seat on a seat's reserved cards, oldest first. Costs are held by colour, so that a hand is
@@ -30,7 +33,7 @@ STATE_DTYPE = np.dtype(
                 ("visited", "u2", (4,)),  # by seat: set of noble tiles, bit = tile id
                 ("on_offer", "u2"),  # what may be reserved: bits 0-11 slots with a card, 12-14 decks with a card
                 ("pending_card", "u1"),  # phase pay: the id of the card that is being bought; else NO_CARD
-                ("nobles", "u1", (5,)),  # the row: tile ids, NO_NOBLE where taken or never laid
+                ("nobles", "u1", (5,)),  # by place in the row: tile id, NO_NOBLE where taken or never laid
                 ("players", "u1"),  # 2-4
                 ("to_move", "u1"),  # seat
                 ("phase", "u1"),  # MAIN ... OVER
@@ -41,6 +44,8 @@ STATE_DTYPE = np.dtype(
                 ("bought", "u1", (4,)),  # by seat: number of bought cards
                 ("reserved_count", "u1", (4,)),  # by seat
                 ("hidden", "u1", (4,)),  # by seat: set of places in `reserved` whose card came from a deck
+                # Always 0: a gap here would be left unset in copies that numpy makes, and states are compared as bytes.
+                ("filler", "u1", (4,)),
                 # The rules, as Rules.for_players gives them.
                 ("gem_tokens", "u1"),
                 ("gold_tokens", "u1"),
