@@ -1,0 +1,309 @@
+"""Many games: a plan of them, blocks of games on threads, and their totals.
+
+A block is a pure function of a plan and a range of games, and totals add up exactly in any order: so the result does
+not depend on threads, sizes of blocks or machines.
+"""
+
+import math
+import operator
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Generator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from splendor_sim.agents import Agent, parse_agents
+from splendor_sim.core.counters import TOTALS_DTYPE
+from splendor_sim.core.jit import is_ready
+from splendor_sim.core.playout import block_kernel
+from splendor_sim.core.rng import check_seed
+from splendor_sim.core.rules import Rules, check_players
+from splendor_sim.core.state import STATE_DTYPE
+from splendor_sim.result import Result
+
+MOST_GAMES = 10**12  # no count, sum or sum of squares can then leave an int64
+MOST_TURNS = 10**6
+STATISTICS = ("summary",)
+
+BLOCK = 4096  # games a thread is given at a time, at most
+_AHEAD = 4  # blocks handed out for each thread before the first of them has to be back
+_SOON = 0.05  # seconds between looks at `stop`, about
+_PATIENCE = 0.7  # seconds that a thread has to come back once `stop` is set
+
+
+class SimulationError(ValueError):
+    """An argument of a run that has a wrong type or is out of range."""
+
+
+def simulate(
+    games: int = 1_000_000,
+    players: int = 2,
+    agents: list[str] | None = None,
+    seed: int = 1,
+    rules: Any = "official",
+    threads: int | None = None,
+    rotate: bool = True,
+    max_turns: int = 1000,
+    statistics: str = "summary",
+    progress: Callable[[int, int], None] | None = None,
+) -> Result:
+    """Play games and return what happened in them.
+
+    agents: one spec a seat, None for all random; with `rotate`, agent a sits at seat (game + a) % players, else at
+    seat a. seed: 0 to 2**64 - 1. threads: None for all processors that this process may use. max_turns: a game is
+    stopped after so many turns, without a winner. progress: called with (games finished, games) now and then.
+    Raises SimulationError, AgentError, RulesError or SeedError before the first game.
+    """
+    if progress is not None and not callable(progress):
+        raise SimulationError(f"progress must be a function or None, not {progress!r}")
+    plan = Plan.of(games, players, agents, seed, rules, rotate, max_turns, statistics)
+    crew = Crew.of(threads)
+    prepare(plan)
+    tally = Tally(plan, crew)
+    with closing(play_blocks(plan, crew)) as blocks:
+        for block in blocks:
+            tally.add(block)
+            if progress is not None:
+                progress(tally.totals.games, plan.games)
+    return tally.result()
+
+
+# --- What is to be played --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All that the games of a run depend on."""
+
+    games: int
+    players: int
+    agents: tuple[Agent, ...]
+    seed: int
+    rules: Any  # as given, in plain JSON types
+    options: Rules
+    rotate: bool
+    max_turns: int
+    statistics: str
+
+    @classmethod
+    def of(
+        cls,
+        games: Any,
+        players: Any,
+        agents: Any,
+        seed: Any,
+        rules: Any,
+        rotate: Any,
+        max_turns: Any,
+        statistics: Any,
+    ) -> "Plan":
+        """Check the arguments of `simulate` and return them as a plan."""
+        if not isinstance(rotate, bool | np.bool_):
+            raise SimulationError(f"rotate must be True or False, not {rotate!r}")
+        if not isinstance(statistics, str) or statistics not in STATISTICS:
+            raise SimulationError(f"statistics must be {' or '.join(map(repr, STATISTICS))}, not {statistics!r}")
+        players = check_players(players)
+        options = Rules.of(rules)
+        return cls(
+            games=_whole("games", games, 1, MOST_GAMES),
+            players=players,
+            agents=parse_agents(agents, players),
+            seed=check_seed(seed),
+            rules=_plain(rules, options),
+            options=options,
+            rotate=bool(rotate),
+            max_turns=_whole("max_turns", max_turns, 1, MOST_TURNS),
+            statistics=statistics,
+        )
+
+
+@dataclass(frozen=True)
+class Crew:
+    """How many threads play, and what there is to say about it."""
+
+    threads: int
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, threads: Any) -> "Crew":
+        """Return the crew for a number of threads that was asked for; None means all that may be used."""
+        usable = usable_processors()
+        if threads is None:
+            return cls(usable)
+        asked = _whole("threads", threads, 1, 2**31 - 1)
+        if asked <= usable:
+            return cls(asked)
+        return cls(usable, (f"{asked:,} threads were asked for; this process may use {usable:,}, so {usable:,} play",))
+
+
+def usable_processors() -> int:
+    """Return how many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _plain(rules: Any, options: Rules) -> Any:
+    """Checked rules as they were given, in plain JSON types."""
+    values = options.to_dict()
+    if isinstance(rules, Rules):
+        return values
+    if isinstance(rules, str):
+        return rules
+    return {name: value if name == "preset" else values[name] for name, value in rules.items()}
+
+
+def _whole(name: str, value: Any, low: int, high: int) -> int:
+    try:
+        number = None if isinstance(value, bool | np.bool_) else operator.index(value)
+    except TypeError:
+        number = None
+    if number is None or not low <= number <= high:
+        raise SimulationError(f"{name} must be a whole number from {low:,} to {high:,}, not {value!r}")
+    return number
+
+
+# --- Blocks of games -------------------------------------------------------------------------------------------------
+
+
+class Totals:
+    """What was counted in some games: a record of TOTALS_DTYPE and the number of games by their turns."""
+
+    def __init__(self) -> None:
+        self.counts: Any = np.zeros(1, TOTALS_DTYPE)
+        self.by_turns: Any = np.zeros(0, np.int64)
+
+    @property
+    def games(self) -> int:
+        """Number of games."""
+        return int(self.counts["games"][0])
+
+    def add(self, other: "Totals") -> None:
+        """Add the totals of other games."""
+        # The record holds nothing but int64, so it adds up as one array of them.
+        self.counts.view(np.int64)[...] += other.counts.view(np.int64)
+        if len(other.by_turns) > len(self.by_turns):
+            self.by_turns = np.concatenate(
+                [self.by_turns, np.zeros(len(other.by_turns) - len(self.by_turns), np.int64)]
+            )
+        self.by_turns[: len(other.by_turns)] += other.by_turns
+
+
+class Pace:
+    """Keeps games interruptible: a stop signal, and how many games a kernel plays at a time, from what they took."""
+
+    def __init__(self, stop: threading.Event | None = None) -> None:
+        self.stop = stop or threading.Event()
+        self.games = 1
+
+    def took(self, games: int, seconds: float) -> None:
+        """Learn from games that were played at a time."""
+        if seconds < _SOON / 2:
+            self.games = max(self.games, min(BLOCK, 8 * games))
+        elif seconds > 2 * _SOON:
+            self.games = max(1, games // 4)
+
+
+def play_games(plan: Plan, first: int, count: int, pace: Pace | None = None) -> Totals:
+    """Play games `first` to `first + count - 1` of a plan; once its stop signal is set, some of the first of them."""
+    pace = pace or Pace()
+    policies = np.array([agent.policy for agent in plan.agents], np.int64)
+    kernel = block_kernel(policies)
+    template = np.zeros(1, STATE_DTYPE)
+    template["players"] = plan.players
+    for name, value in plan.options.for_players(plan.players).items():
+        template[name] = value
+    seed = np.uint64(plan.seed)
+    totals, by_turns = Totals(), np.zeros(plan.max_turns + 1, np.int64)
+    done = 0
+    while done < count and not pace.stop.is_set():
+        games = min(pace.games, count - done)
+        began = time.perf_counter()
+        # Words wrap round. Compiled code knows that; without the JIT numpy is told, and each thread tells its own.
+        with np.errstate(over="ignore"):
+            kernel(template, policies, seed, first + done, games, plan.rotate, plan.max_turns, totals.counts, by_turns)
+        pace.took(games, time.perf_counter() - began)
+        done += games
+    # The histogram is cut behind the longest game, so that a high limit of turns costs no memory.
+    totals.by_turns = by_turns[: 1 + max(np.flatnonzero(by_turns), default=-1)].copy()
+    return totals
+
+
+def prepare(plan: Plan, stop: threading.Event | None = None) -> None:
+    """Load or compile what the games need, so that their clock starts with them; give up soon after `stop` is set."""
+    pace = Pace(stop)
+    # On a thread, for a compiler in the main thread would serve no interrupt for seconds.
+    pool = ThreadPoolExecutor(1, thread_name_prefix="splendor-sim")
+    try:
+        _result(pool.submit(play_games, plan, 0, 1, pace), pace.stop)
+    finally:
+        pool.shutdown(wait=False)
+
+
+def is_prepared(plan: Plan) -> bool:
+    """Whether the games can start at once, because what they need is compiled already."""
+    return is_ready(block_kernel([agent.policy for agent in plan.agents]))
+
+
+def play_blocks(plan: Plan, crew: Crew, stop: threading.Event | None = None) -> Generator[Totals, None, None]:
+    """Yield the totals of a plan's games, block after block in their order, played by threads.
+
+    Once `stop` is set, what has been finished without a gap follows within a second, and the blocks end.
+    """
+    pace = Pace(stop)
+    stop = pace.stop
+    size = min(BLOCK, math.ceil(plan.games / (8 * crew.threads)))
+    todo = ((first, min(size, plan.games - first)) for first in range(0, plan.games, size))
+    pool = ThreadPoolExecutor(crew.threads, thread_name_prefix="splendor-sim")
+    playing: deque[tuple[int, Future[Totals]]] = deque()
+    try:
+        while not stop.is_set() or playing:
+            while len(playing) < _AHEAD * crew.threads and not stop.is_set() and (block := next(todo, None)):
+                playing.append((block[1], pool.submit(play_games, plan, *block, pace)))
+            if not playing:
+                return
+            count, future = playing.popleft()
+            totals = _result(future, stop)
+            if totals is not None and totals.games:
+                yield totals
+            if totals is None or totals.games < count:
+                return
+    except BaseException:  # an interrupt, or nobody wants more blocks
+        stop.set()
+        raise
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _result(future: "Future[Totals]", stop: threading.Event) -> Totals | None:
+    """The result of a future, or None if it does not come soon after `stop` is set."""
+    patience = _PATIENCE
+    while not future.done():
+        wait([future], timeout=_SOON)
+        if stop.is_set():
+            patience -= _SOON
+            if patience < 0:
+                return None
+    return future.result()
+
+
+class Tally:
+    """The totals of a run so far, and its clock."""
+
+    def __init__(self, plan: Plan, crew: Crew) -> None:
+        self.plan, self.crew, self.totals = plan, crew, Totals()
+        self._began = time.perf_counter()
+
+    def add(self, block: Totals) -> None:
+        """Add the totals of a block."""
+        self.totals.add(block)
+
+    def result(self) -> Result:
+        """Return the result of the games so far: that of a run of just so many games."""
+        return Result.of(self.plan, self.crew, self.totals, time.perf_counter() - self._began)
