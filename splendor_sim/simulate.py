@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 
 from splendor_sim.agents import Agent, parse_agents
-from splendor_sim.core.counters import TOTALS_DTYPE
+from splendor_sim.core.balance import BALANCE_DTYPE
+from splendor_sim.core.counters import RECORD_DTYPE, TOTALS_DTYPE
 from splendor_sim.core.jit import is_ready
 from splendor_sim.core.playout import block_kernel
 from splendor_sim.core.rng import check_seed
@@ -29,7 +30,7 @@ from splendor_sim.result import Result
 
 MOST_GAMES = 10**12  # no count, sum or sum of squares can then leave an int64
 MOST_TURNS = 10**6
-STATISTICS = ("summary",)
+STATISTICS = ("summary", "full")
 
 BLOCK = 4096  # games a thread is given at a time, at most
 _AHEAD = 4  # blocks handed out for each thread before the first of them has to be back
@@ -90,6 +91,7 @@ class Plan:
     rotate: bool
     max_turns: int
     statistics: str
+    records: bool = False  # whether totals of a block come with a record of each game
 
     @classmethod
     def of(
@@ -173,11 +175,18 @@ def _whole(name: str, value: Any, low: int, high: int) -> int:
 
 
 class Totals:
-    """What was counted in some games: a record of TOTALS_DTYPE and the number of games by their turns."""
+    """What was counted in some games.
 
-    def __init__(self) -> None:
+    counts: TOTALS_DTYPE[1]. by_turns: int64[longest + 1], games by their turns. balance: BALANCE_DTYPE[1] for a plan
+    with statistics "full", else None. records: RECORD_DTYPE[games] of one block for a plan with records, else None;
+    they are not added up.
+    """
+
+    def __init__(self, plan: Plan) -> None:
         self.counts: Any = np.zeros(1, TOTALS_DTYPE)
         self.by_turns: Any = np.zeros(0, np.int64)
+        self.balance: Any = np.zeros(1, BALANCE_DTYPE) if plan.statistics == "full" else None
+        self.records: Any = None
 
     @property
     def games(self) -> int:
@@ -185,9 +194,11 @@ class Totals:
         return int(self.counts["games"][0])
 
     def add(self, other: "Totals") -> None:
-        """Add the totals of other games."""
-        # The record holds nothing but int64, so it adds up as one array of them.
+        """Add the totals of other games of the plan."""
+        # The records of counts hold nothing but int64, so each adds up as one array of them.
         self.counts.view(np.int64)[...] += other.counts.view(np.int64)
+        if self.balance is not None:
+            self.balance.view(np.int64)[...] += other.balance.view(np.int64)
         if len(other.by_turns) > len(self.by_turns):
             self.by_turns = np.concatenate(
                 [self.by_turns, np.zeros(len(other.by_turns) - len(self.by_turns), np.int64)]
@@ -220,18 +231,37 @@ def play_games(plan: Plan, first: int, count: int, pace: Pace | None = None) -> 
     for name, value in plan.options.for_players(plan.players).items():
         template[name] = value
     seed = np.uint64(plan.seed)
-    totals, by_turns = Totals(), np.zeros(plan.max_turns + 1, np.int64)
+    totals, by_turns = Totals(plan), np.zeros(plan.max_turns + 1, np.int64)
+    # The second record takes what games past the end of a slice do, which does not count.
+    balance = None if totals.balance is None else np.zeros(2, BALANCE_DTYPE)
+    records = np.zeros(count, RECORD_DTYPE) if plan.records else None
     done = 0
     while done < count and not pace.stop.is_set():
         games = min(pace.games, count - done)
         began = time.perf_counter()
         # Words wrap round. Compiled code knows that; without the JIT numpy is told, and each thread tells its own.
         with np.errstate(over="ignore"):
-            kernel(template, policies, seed, first + done, games, plan.rotate, plan.max_turns, totals.counts, by_turns)
+            kernel(
+                template,
+                policies,
+                seed,
+                first + done,
+                games,
+                plan.rotate,
+                plan.max_turns,
+                totals.counts,
+                by_turns,
+                balance,
+                None if records is None else records[done : done + games],
+            )
         pace.took(games, time.perf_counter() - began)
         done += games
     # The histogram is cut behind the longest game, so that a high limit of turns costs no memory.
     totals.by_turns = by_turns[: 1 + max(np.flatnonzero(by_turns), default=-1)].copy()
+    if balance is not None:
+        totals.balance = balance[:1].copy()
+    if records is not None:
+        totals.records = records[:done]
     return totals
 
 
@@ -297,7 +327,7 @@ class Tally:
     """The totals of a run so far, and its clock."""
 
     def __init__(self, plan: Plan, crew: Crew) -> None:
-        self.plan, self.crew, self.totals = plan, crew, Totals()
+        self.plan, self.crew, self.totals = plan, crew, Totals(plan)
         self._began = time.perf_counter()
 
     def add(self, block: Totals) -> None:

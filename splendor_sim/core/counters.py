@@ -34,12 +34,64 @@ TOTALS_DTYPE = np.dtype(
     )
 )
 
+FINISHED, DEADLOCKED, TRUNCATED = 0, 1, 2  # how a game ended
+ENDING_NAMES = ("finished", "deadlocked", "truncated")
+
+_by_seat = (4,)
+
+# One game. Absent seats hold 0.
+RECORD_DTYPE = np.dtype(
+    (
+        np.record,
+        np.dtype(
+            [
+                ("index", "i8"),  # of the game in its run
+                ("key", "u8"),  # of its deal
+                ("turns", "u4"),
+                ("ending", "u1"),  # FINISHED, DEADLOCKED or TRUNCATED
+                ("winners", "u1"),  # set of seats, empty if truncated
+                ("agents", "u1", _by_seat),  # who sat there
+                ("prestige", "u1", _by_seat),
+                ("cards", "u1", _by_seat),
+                ("nobles", "u1", _by_seat),
+                ("reserves", "u1", _by_seat),  # reserve decisions
+            ]
+        ),
+    )
+)
+
+
+@kernel
+def ending_of(s):
+    """How a game ended that is over or truncated."""
+    if s.phase != OVER:
+        return TRUNCATED
+    return DEADLOCKED if is_deadlocked(s) else FINISHED
+
 
 @kernel(inline=False)
-def count_game(s, first_agent, reserves, totals, turn_counts):
-    """Add a game that is over or truncated; agent a sat at seat (first_agent + a) % players.
+def record_game(s, game, record):
+    """Write the record of a game that is over or truncated; `game` is a record of playout.GAME_DTYPE."""
+    record.index = game.index
+    record.key = s.key
+    record.turns = s.turn
+    record.ending = ending_of(s)
+    record.winners = winners(s) if s.phase == OVER else 0
+    for seat in range(4):
+        seated = seat < s.players
+        record.agents[seat] = game.agents[seat] if seated else 0
+        record.prestige[seat] = s.prestige[seat]
+        record.cards[seat] = s.bought[seat]
+        record.nobles[seat] = popcount(np.uint64(s.visited[seat]))
+        record.reserves[seat] = game.reserves[seat] if seated else 0
 
-    reserves: int64[4], reserve decisions by seat. turn_counts: int64[max_turns + 1], games by their number of turns.
+
+@kernel(inline=False)
+def count_game(s, agents, reserves, totals, turn_counts):
+    """Add a game that is over or truncated.
+
+    agents: int64[4], the agent at each seat. reserves: int64[4], reserve decisions by seat.
+    turn_counts: int64[max_turns + 1], games by their number of turns.
     """
     players = np.int64(s.players)
     totals.games += 1
@@ -54,9 +106,7 @@ def count_game(s, first_agent, reserves, totals, turn_counts):
             totals.deadlocked += 1
     sharers = popcount(np.uint64(won)) - 1
     for seat in range(players):
-        agent = seat - first_agent
-        if agent < 0:
-            agent += players
+        agent = agents[seat]
         totals.played[agent, seat] += 1
         if (won >> seat) & 1 != 0:
             totals.wins[agent, seat, sharers] += 1

@@ -1,0 +1,65 @@
+"""The two kernels that play blocks of games, held against each other."""
+
+import numpy as np
+import pytest
+from numba import config
+
+from splendor_sim.core.balance import BALANCE_DTYPE
+from splendor_sim.core.counters import RECORD_DTYPE, TOTALS_DTYPE
+from splendor_sim.core.playout import play_any_block, play_random_block
+from splendor_sim.core.rules import PRESETS, Rules
+from splendor_sim.core.state import STATE_DTYPE
+
+RULES = [
+    *PRESETS,
+    {"payment": "choice", "end": "immediate"},
+    {"take_fewer": "up_to", "gold_tokens": [7, 1, 0]},
+    {"take_fewer": "never", "gem_tokens": [1, 2, 3], "token_limit": 3},
+    {"reserve_limit": 0, "payment": "choice", "target_prestige": 40},
+]
+GAMES = 3 if config.DISABLE_JIT else 300
+
+
+def played(kernel, players, rules, max_turns, first=7, count=GAMES, full=True):
+    template = np.zeros(1, STATE_DTYPE)
+    template["players"] = players
+    for name, value in Rules.of(rules).for_players(players).items():
+        template[name] = value
+    totals, by_turns = np.zeros(1, TOTALS_DTYPE), np.zeros(max_turns + 1, np.int64)
+    balance = np.zeros(2, BALANCE_DTYPE) if full else None
+    records = np.zeros(count, RECORD_DTYPE) if full else None
+    policies = np.zeros(players, np.int64)
+    with np.errstate(over="ignore"):
+        kernel(template, policies, np.uint64(5), first, count, True, max_turns, totals, by_turns, balance, records)
+    return totals, by_turns, balance, records
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("players", [2, 3, 4])
+@pytest.mark.parametrize("rules", RULES, ids=str)
+@pytest.mark.parametrize("max_turns", [1000, 40])
+def test_random_play_in_lanes_plays_and_counts_the_games_of_the_plain_loop(players, rules, max_turns):
+    if config.DISABLE_JIT and (players == 3 or max_turns == 40):
+        max_turns = 20  # the same paths, in less time
+    plain = played(play_any_block, players, rules, max_turns)
+    lanes = played(play_random_block, players, rules, max_turns)
+    assert [part.tobytes() for part in (*plain[:2], plain[2][:1], plain[3])] == [
+        part.tobytes() for part in (*lanes[:2], lanes[2][:1], lanes[3])
+    ]
+
+
+def test_what_is_counted_beside_does_not_change_a_game():
+    full = played(play_random_block, 2, "official", 1000)
+    summary = played(play_random_block, 2, "official", 1000, full=False)
+    assert full[0].tobytes() == summary[0].tobytes() and full[1].tobytes() == summary[1].tobytes()
+
+
+def test_records_say_what_the_totals_add_up():
+    totals, by_turns, _, records = played(play_random_block, 3, "official", 70)
+    assert records["index"].tolist() == list(range(7, 7 + GAMES))
+    assert len(set(records["key"].tolist())) == GAMES
+    assert np.bincount(records["turns"], minlength=71).tolist() == by_turns.tolist()
+    assert (records["ending"] == 2).sum() == totals["truncated"][0] > 0
+    assert ((records["winners"] == 0) == (records["ending"] == 2)).all()
+    assert records["prestige"].sum() == totals["prestige"].sum()
+    assert records["reserves"].sum() == totals["reserves"].sum()
