@@ -1,9 +1,15 @@
 """The two kernels that play blocks of games, held against each other."""
 
+import os
+import platform
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from numba import config
 
+import splendor_sim as ss
 from splendor_sim.core.balance import BALANCE_DTYPE
 from splendor_sim.core.counters import RECORD_DTYPE, TOTALS_DTYPE
 from splendor_sim.core.playout import play_any_block, play_random_block
@@ -63,3 +69,18 @@ def test_records_say_what_the_totals_add_up():
     assert ((records["winners"] == 0) == (records["ending"] == 2)).all()
     assert records["prestige"].sum() == totals["prestige"].sum()
     assert records["reserves"].sum() == totals["reserves"].sum()
+
+
+@pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
+def test_a_processor_without_special_instructions_plays_the_same_games(tmp_path):
+    # On x86-64 that means neither pdep, nor popcnt, nor AVX.
+    name = "x86-64" if platform.machine() in ("x86_64", "AMD64") else "generic"
+    program = "import splendor_sim as ss; print(ss.simulate(500, seed=3, threads=1).to_dict())"
+    environment = {
+        **os.environ,
+        "NUMBA_CPU_NAME": name,
+        "NUMBA_CPU_FEATURES": "",
+        "NUMBA_CACHE_DIR": str(tmp_path),
+    }
+    plain = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+    assert plain.stdout.strip() == str(ss.simulate(500, seed=3, threads=1).to_dict())
