@@ -11,6 +11,7 @@ import numpy as np
 from splendor_sim.statistics import QUANTILES, Distribution, Moments, Share
 
 if TYPE_CHECKING:
+    from splendor_sim.balance import Balance
     from splendor_sim.simulate import Crew, Plan, Totals
 
 SCHEMA = 1  # of `Result.to_dict`: a new number whenever a key changes its meaning or goes
@@ -59,6 +60,7 @@ class Result:
     index. by_agent, by_seat: one score each; by_agent_and_seat[agent][seat]. turns, rounds: the length of games; a
     round is one turn for every seat, and a started one counts. deadlocked: games that ended because nobody could move,
     ranked as usual. truncated: games stopped at max_turns, won by nobody. shared_wins: games with several winners.
+    balance: cards, nobles, colours, decisions and more, with statistics "full"; else None.
     seconds, games_per_second, turns_per_second: of play, without compiling. notes: what was not done as asked.
     """
 
@@ -79,6 +81,7 @@ class Result:
     deadlocked: int
     truncated: int
     shared_wins: int
+    balance: "Balance | None"
     seconds: float = field(compare=False)
     games_per_second: float = field(compare=False)
     turns_per_second: float = field(compare=False)
@@ -112,6 +115,7 @@ class Result:
             deadlocked=int(counts["deadlocked"]),
             truncated=int(counts["truncated"]),
             shared_wins=sum(int(wins[sharers - 1]) // sharers for sharers in range(2, plan.players + 1)),
+            balance=_balance(plan, totals),
             seconds=seconds,
             games_per_second=int(counts["games"]) / seconds,
             turns_per_second=int(counts["turns"]) / seconds,
@@ -133,7 +137,10 @@ class Result:
 
     def __str__(self) -> str:
         """Return the heading and the tables as text."""
-        return "\n\n".join([self.heading(), *map(str, self.tables()), self.pace()]) + "\n"
+        parts = [self.heading(), *map(str, self.tables())]
+        if self.balance is not None:
+            parts += [*map(str, self.balance.tables()), self.balance.correction]
+        return "\n\n".join([*parts, self.pace()]) + "\n"
 
     def heading(self) -> str:
         """Return what was played, in a line or two."""
@@ -189,6 +196,14 @@ class Result:
 
     def _part(self, number: int) -> tuple[str, str]:
         return f"{number:,}", _percent(number / self.games)
+
+
+def _balance(plan: "Plan", totals: "Totals") -> "Balance | None":
+    if totals.balance is None:
+        return None
+    from splendor_sim.balance import Balance  # loaded by those alone who ask for it; it builds on Table
+
+    return Balance.of(plan, totals)
 
 
 _TIMINGS = {name for name, attribute in Result.__dataclass_fields__.items() if not attribute.compare}

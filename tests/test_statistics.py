@@ -5,7 +5,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from splendor_sim.statistics import QUANTILES, Distribution, Moments, Share, wilson_interval
+from splendor_sim.statistics import (
+    QUANTILES,
+    Distribution,
+    Lift,
+    Mean,
+    Moments,
+    Share,
+    binomial_p,
+    holm,
+    seat_effect,
+    wilson_interval,
+)
 
 
 def test_wilson_interval_of_20_wins_in_112_games_is_12_to_26_percent():
@@ -78,3 +89,80 @@ def test_a_distribution_is_plain_json():
         "max": 2,
         "quantiles": {"5": 1, "25": 1, "50": 1, "75": 1, "95": 2},
     }
+
+
+@given(st.lists(st.integers(0, 100), min_size=2, max_size=50), st.integers(1, 4), st.integers(0, 2))
+def test_the_interval_of_a_mean_is_that_of_scipy(values, unit, start):
+    from scipy.stats import t
+
+    found = Mean.of(len(values), sum(values), sum(value**2 for value in values), unit, start)
+    scaled = np.array(values) / unit + start
+    assert found.mean == pytest.approx(scaled.mean())
+    assert found.sd == pytest.approx(scaled.std(ddof=1), abs=1e-9)
+    if found.sd > 0:
+        known = t.interval(0.95, len(values) - 1, scaled.mean(), scaled.std(ddof=1) / len(values) ** 0.5)
+        assert (found.low, found.high) == pytest.approx(known)
+
+
+def test_means_of_too_few_values_have_no_interval():
+    assert Mean.of(0, 0, 0) == Mean(None, None, None, None)
+    assert Mean.of(1, 6, 36, 2, 1) == Mean(4.0, None, None, None)
+
+
+@pytest.mark.parametrize(
+    "successes, trials, rate", [(0, 5, 0.4), (5, 5, 0.4), (60, 100, 0.5), (3, 400, 0.03), (9, 9, 1)]
+)
+def test_p_value_of_a_count_is_twice_the_smaller_tail_of_scipy(successes, trials, rate):
+    from scipy.stats import binomtest
+
+    tails = [binomtest(successes, trials, rate, side).pvalue for side in ("less", "greater")]
+    assert binomial_p(successes, trials, rate) == pytest.approx(min(1.0, 2 * min(tails)))
+
+
+def test_p_value_of_fractions_lies_on_the_high_side():
+    assert binomial_p(60.5, 100, 0.5) == binomial_p(60, 100, 0.5) > binomial_p(61, 100, 0.5)
+    assert binomial_p(40.5, 100, 0.5) == binomial_p(41, 100, 0.5) > binomial_p(40, 100, 0.5)
+    assert binomial_p(50.5, 101, 0.5) == 1
+
+
+def test_holm_is_the_example_by_hand():
+    # 0.01 times 4, 0.015 times 3, 0.03 times 2, and 0.04 is no less than that.
+    assert holm([0.04, 0.01, 0.03, 0.015]) == pytest.approx([0.06, 0.04, 0.06, 0.045])
+    assert holm([0.5, 0.9]) == [1.0, 1.0]
+    assert holm([]) == []
+
+
+@given(st.lists(st.floats(0, 1), max_size=20))
+def test_holm_lies_between_no_correction_and_that_of_bonferroni_and_keeps_the_order(p_values):
+    found = holm(p_values)
+    assert all(p <= q <= min(1, len(p_values) * p) for p, q in zip(p_values, found))
+    assert sorted(range(len(found)), key=lambda i: (p_values[i], i)) == sorted(
+        range(len(found)), key=lambda i: (found[i], p_values[i], i)
+    )
+
+
+def test_seats_that_win_20_29_31_and_32_of_112_games_do_not_differ():
+    found = seat_effect([20, 29, 31, 32])
+    assert (round(found.statistic, 2), found.degrees, round(found.p, 2)) == (3.21, 3, 0.36)
+
+
+@pytest.mark.parametrize("wins", [[1, 2], [50.5, 49.5], [300, 200, 100, 0]])
+def test_the_effect_of_seats_is_that_of_scipy(wins):
+    from scipy.stats import chisquare
+
+    known = chisquare(wins)
+    found = seat_effect(wins)
+    assert (found.statistic, found.p) == pytest.approx((known.statistic, known.pvalue))
+
+
+def test_seats_without_a_win_have_no_effect():
+    assert seat_effect([0, 0, 0]) is None
+
+
+def test_lifts_are_shares_less_their_base_and_are_corrected_together():
+    first, none, second = Lift.family([(20, 112, 0.25), (0, 0, 0.0), (80, 112, 0.5)])
+    assert none is None
+    assert (first.value, first.share) == (20 / 112 - 0.25, Share.of(20, 112))
+    assert (first.low, first.high) == (first.share.low - 0.25, first.share.high - 0.25)
+    assert (first.p_holm, second.p_holm) == pytest.approx((first.p, 2 * second.p))
+    assert (first.differs, second.differs) == (False, True)

@@ -18,9 +18,6 @@ TURNS = 1024  # turns told apart in `gained`; the last stands for all later ones
 
 _by_agent_and_seat = (4, 4)
 
-_ZERO, _ONE = np.uint64(0), np.uint64(1)
-_STAGE = np.array([0] * 6 + [1] * 3 + [2] * (CARD_COUNT + 1 - 9))  # by number of bought cards
-
 # All counts are int64, over all games that were counted. Agents are by their place in the run's list.
 BALANCE_DTYPE = np.dtype(
     (
@@ -92,20 +89,22 @@ def count_reserve(b, s, seat, action):
 
 
 @kernel
-def count_purchase(b, s, seat, action):
+def count_purchase(b, s, game, seat, action):
     """Count the card that is about to be bought."""
     card = s.card_at[place_of(seat, action - BUY)]
     turn = np.int64(s.turn)
+    b.card_bought[game.agents[seat], seat, card] += 1
     b.card_turn[card] += turn
     b.card_turn_squared[card] += turn * turn
     b.gained[min(turn, TURNS - 1)] += np.int64(CARD_PRESTIGE[card])
 
 
 @kernel
-def count_visit(b, new, turn):
+def count_visit(b, game, seat, new, turn):
     """Count the visit of a noble after so many finished turns; `new` is the set of its tile, empty if none came."""
     if new != 0:
         tile = nth_bit(np.uint64(new), _ZERO)
+        b.noble_visited[game.agents[seat], seat, tile] += 1
         b.noble_turn[tile] += turn
         b.noble_turn_squared[tile] += turn * turn
         b.gained[min(turn, TURNS - 1)] += NOBLE_PRESTIGE
@@ -136,7 +135,10 @@ def count_end(b, s, game):
         b.returned_squared[agent, seat] += game.returned[seat] * game.returned[seat]
         b.gold_paid[agent, seat] += game.gold_paid[seat]
         b.gold_paid_squared[agent, seat] += game.gold_paid[seat] * game.gold_paid[seat]
-        count_gains(b, s, agent, seat, mine)
+        for number in range(np.int64(s.reserved_count[seat])):
+            b.card_left_in_hand[s.card_at[hand_place(seat, number)]] += 1
+        if mine != 0:
+            count_won(b, s, agent, seat, mine)
 
 
 @kernel
@@ -151,20 +153,14 @@ def count_left(b, s):
 
 
 @kernel
-def count_gains(b, s, agent, seat, mine):
-    """Count a seat's cards and nobles; `mine` is its share of the win, in twelfths."""
-    for number in range(np.int64(s.reserved_count[seat])):
-        b.card_left_in_hand[s.card_at[hand_place(seat, number)]] += 1
+def count_won(b, s, agent, seat, mine):
+    """Count the cards and nobles of a seat that has won; `mine` is its share of the win, in twelfths."""
     for word in range(2):
         left = s.cards[seat, word]
         while left != _ZERO:
-            card = 64 * word + nth_bit(left, _ZERO)
+            b.card_won[agent, seat, 64 * word + nth_bit(left, _ZERO)] += mine
             left &= left - _ONE
-            b.card_bought[agent, seat, card] += 1
-            b.card_won[agent, seat, card] += mine
     left = np.uint64(s.visited[seat])
     while left != _ZERO:
-        tile = nth_bit(left, _ZERO)
+        b.noble_won[agent, seat, nth_bit(left, _ZERO)] += mine
         left &= left - _ONE
-        b.noble_visited[agent, seat, tile] += 1
-        b.noble_won[agent, seat, tile] += mine

@@ -108,7 +108,7 @@ def apply_with_balance(s, game, seat, action, b):
     else:
         count_decision(b, s, game, seat, action)
     if BUY <= action < PASS:
-        count_purchase(b, s, seat, action)
+        count_purchase(b, s, game, seat, action)
     apply(s, action, KEYED)
     if RESERVE <= action < BUY:
         game.reserves[seat] += 1
@@ -117,7 +117,7 @@ def apply_with_balance(s, game, seat, action, b):
         game.gold_paid[seat] += gold - np.int64(gems.gold(s.tokens[seat]))
     elif RETURN <= action < NOBLE:
         game.returned[seat] += 1
-    count_visit(b, s.visited[seat] ^ visited, turn)
+    count_visit(b, game, seat, s.visited[seat] ^ visited, turn)
 
 
 @kernel(inline=False)
@@ -215,7 +215,7 @@ def apply_chosen(s, game, b):
             count_reserve(b, s, seat, action)
         elif action < PASS:
             gold = np.int64(gems.gold(s.tokens[seat]))
-            count_purchase(b, s, seat, action)
+            count_purchase(b, s, game, seat, action)
             buy(s, seat, action - BUY, KEYED)
             game.gold_paid[seat] += gold - np.int64(gems.gold(s.tokens[seat]))
         else:
@@ -248,7 +248,7 @@ def finish_turn_randomly(s, game, b):
             count_decision(b, s, game, seat, NOBLE + place)
         visit(s, seat, place)
     if b is not None:
-        count_visit(b, s.visited[seat] ^ visited, np.int64(s.turn))
+        count_visit(b, game, seat, s.visited[seat] ^ visited, np.int64(s.turn))
     end_turn(s)
 
 
