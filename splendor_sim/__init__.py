@@ -34,9 +34,15 @@ if TYPE_CHECKING:
     from splendor_sim.position import PositionError as PositionError
     from splendor_sim.position import from_position as from_position
     from splendor_sim.position import to_position as to_position
+    from splendor_sim.records import RecordsError as RecordsError
+    from splendor_sim.replay import Replay as Replay
+    from splendor_sim.replay import replay as replay
     from splendor_sim.result import Result as Result
     from splendor_sim.simulate import SimulationError as SimulationError
     from splendor_sim.simulate import simulate as simulate
+    from splendor_sim.sweep import Sweep as Sweep
+    from splendor_sim.sweep import SweepError as SweepError
+    from splendor_sim.sweep import sweep as sweep
 
 __version__ = "0.1.0"
 
@@ -51,6 +57,8 @@ _HOMES = {
     "OBSERVATION_DTYPE": "core.observation",
     "OBSERVATION_SIZE": "core.observation",
     "PositionError": "position",
+    "RecordsError": "records",
+    "Replay": "replay",
     "Result": "result",
     "Rules": "core.rules",
     "RulesError": "core.rules",
@@ -58,6 +66,8 @@ _HOMES = {
     "SeedError": "core.rng",
     "SimulationError": "simulate",
     "StateError": "batch",
+    "Sweep": "sweep",
+    "SweepError": "sweep",
     "action_name": "core.actions",
     "deal": "batch",
     "determinize": "batch",
@@ -67,8 +77,10 @@ _HOMES = {
     "parse_action": "core.actions",
     "perft": "game",
     "playout": "batch",
+    "replay": "replay",
     "simulate": "simulate",
     "step": "batch",
+    "sweep": "sweep",
     "to_position": "position",
 }
 __all__ = ["__version__", *_HOMES]

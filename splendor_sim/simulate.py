@@ -12,8 +12,8 @@ import time
 from collections import deque
 from collections.abc import Callable, Generator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import closing
-from dataclasses import dataclass
+from contextlib import closing, nullcontext
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -53,25 +53,38 @@ def simulate(
     max_turns: int = 1000,
     statistics: str = "summary",
     progress: Callable[[int, int], None] | None = None,
+    records: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+    overwrite: bool = False,
 ) -> Result:
     """Play games and return what happened in them.
 
     agents: one spec a seat, None for all random; with `rotate`, agent a sits at seat (game + a) % players, else at
     seat a. seed: 0 to 2**64 - 1. threads: None for all processors that this process may use. max_turns: a game is
     stopped after so many turns, without a winner. progress: called with (games finished, games) now and then.
-    Raises SimulationError, AgentError, RulesError or SeedError before the first game.
+    records: a file for one row a game, ending in .parquet, .csv or .jsonl; what is finished when the run is stopped
+    stays beside it, and `resume` continues it, or extends a finished file to more games; `overwrite` begins anew.
+    Raises SimulationError, AgentError, RulesError, SeedError or RecordsError before the first game.
     """
     if progress is not None and not callable(progress):
         raise SimulationError(f"progress must be a function or None, not {progress!r}")
+    if records is None and (resume or overwrite):
+        raise SimulationError("only a run with records can be resumed or overwritten")
     plan = Plan.of(games, players, agents, seed, rules, rotate, max_turns, statistics)
     crew = Crew.of(threads)
-    prepare(plan)
-    tally = Tally(plan, crew)
-    with closing(play_blocks(plan, crew)) as blocks:
-        for block in blocks:
-            tally.add(block)
-            if progress is not None:
-                progress(tally.totals.games, plan.games)
+    if records is not None:
+        from splendor_sim.long_runs import Recording
+
+        plan = replace(plan, records=True)
+        recording = Recording(plan, records, resume, overwrite)
+    with nullcontext() if records is None else recording:
+        prepare(plan)
+        tally = Tally(plan, crew)
+        with closing(play_blocks(plan, crew) if records is None else recording.blocks(crew)) as blocks:
+            for block in blocks:
+                tally.add(block)
+                if progress is not None:
+                    progress(tally.totals.games, plan.games)
     return tally.result()
 
 
@@ -179,7 +192,7 @@ class Totals:
 
     counts: TOTALS_DTYPE[1]. by_turns: int64[longest + 1], games by their turns. balance: BALANCE_DTYPE[1] for a plan
     with statistics "full", else None. records: RECORD_DTYPE[games] of one block for a plan with records, else None;
-    they are not added up.
+    they are not added up. restored: whether they were read from a file rather than played.
     """
 
     def __init__(self, plan: Plan) -> None:
@@ -187,6 +200,7 @@ class Totals:
         self.by_turns: Any = np.zeros(0, np.int64)
         self.balance: Any = np.zeros(1, BALANCE_DTYPE) if plan.statistics == "full" else None
         self.records: Any = None
+        self.restored = False
 
     @property
     def games(self) -> int:
@@ -281,15 +295,17 @@ def is_prepared(plan: Plan) -> bool:
     return is_ready(block_kernel([agent.policy for agent in plan.agents]))
 
 
-def play_blocks(plan: Plan, crew: Crew, stop: threading.Event | None = None) -> Generator[Totals, None, None]:
-    """Yield the totals of a plan's games, block after block in their order, played by threads.
+def play_blocks(
+    plan: Plan, crew: Crew, stop: threading.Event | None = None, first: int = 0
+) -> Generator[Totals, None, None]:
+    """Yield the totals of a plan's games from game `first` on, block after block in their order, played by threads.
 
     Once `stop` is set, what has been finished without a gap follows within a second, and the blocks end.
     """
     pace = Pace(stop)
     stop = pace.stop
-    size = min(BLOCK, math.ceil(plan.games / (8 * crew.threads)))
-    todo = ((first, min(size, plan.games - first)) for first in range(0, plan.games, size))
+    size = max(1, min(BLOCK, math.ceil((plan.games - first) / (8 * crew.threads))))
+    todo = ((begin, min(size, plan.games - begin)) for begin in range(first, plan.games, size))
     pool = ThreadPoolExecutor(crew.threads, thread_name_prefix="splendor-sim")
     playing: deque[tuple[int, Future[Totals]]] = deque()
     try:
@@ -328,12 +344,21 @@ class Tally:
 
     def __init__(self, plan: Plan, crew: Crew) -> None:
         self.plan, self.crew, self.totals = plan, crew, Totals(plan)
+        self._restored_games = self._restored_turns = 0  # which were not played now
         self._began = time.perf_counter()
 
     def add(self, block: Totals) -> None:
         """Add the totals of a block."""
         self.totals.add(block)
+        if block.restored:
+            self._restored_games, self._restored_turns = self.totals.games, int(self.totals.counts["turns"][0])
+            self._began = time.perf_counter()
 
     def result(self) -> Result:
         """Return the result of the games so far: that of a run of just so many games."""
-        return Result.of(self.plan, self.crew, self.totals, time.perf_counter() - self._began)
+        seconds = time.perf_counter() - self._began
+        result = Result.of(self.plan, self.crew, self.totals, seconds)
+        if not self._restored_games:
+            return result
+        games, turns = result.games - self._restored_games, self.totals.counts["turns"][0] - self._restored_turns
+        return replace(result, games_per_second=games / seconds, turns_per_second=int(turns) / seconds)

@@ -11,7 +11,8 @@ import click
 
 from splendor_sim import __version__
 
-COMMANDS = ("run", "legal", "perft", "bench")  # each a module here, imported when it is asked for
+# Each is a module here, imported when it is asked for.
+COMMANDS = ("run", "replay", "report", "sweep", "legal", "perft", "bench")
 
 DONE, FAILED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
 

@@ -6,7 +6,8 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,38 +15,40 @@ import click
 
 from splendor_sim.cli import INTERRUPTED
 from splendor_sim.cli.shared import (
+    MAX_TURNS,
+    game_options,
     json_option,
     note,
     print_json,
     print_tables,
     quick_start,
     quiet_option,
+    require_report,
     require_writable,
     to_json,
     write_whole,
 )
 
 if TYPE_CHECKING:
+    from splendor_sim.long_runs import Recording
     from splendor_sim.result import Result
     from splendor_sim.simulate import Crew, Plan, Tally
 
-_MAX_TURNS = 1000
-
 
 @click.command("run", short_help="Play many games and report what happened.")
-@click.option("--games", "-n", type=int, default=1_000_000, show_default=True, help="How many games.")
-@click.option("--players", "-p", type=int, help="Seats: 2, 3 or 4.  [default: one for each agent, or 2]")
-@click.option("--agent", "-a", "agents", multiple=True, metavar="SPEC", help="Once a seat: random or greedy.  [random]")
-@click.option("--seed", "-s", type=int, help="0 to 2**64 - 1; drawn and printed if it is left out.")
-@click.option("--rules", "-r", default="official", show_default=True, metavar="RULES", help="Preset, JSON or @FILE.")
+@game_options()
+@click.option("--dask", metavar="WHERE", help="Play on a Dask cluster: tcp://HOST:PORT, or local:N processes here.")
+@click.option("--full", is_flag=True, help="Count cards, nobles, colours and decisions as well: the balance.")
 @click.option(
-    "--rule", "changes", multiple=True, metavar="OPTION=VALUE", help="One rule, for example target_prestige=18."
+    "--records", type=click.Path(path_type=Path), metavar="FILE", help="Write a row a game: .parquet, .csv or .jsonl."
 )
-@click.option("--threads", "-t", type=int, help="At most so many threads.  [default: all processors]")
-@click.option("--rotate/--no-rotate", default=True, help="Let the agents change seats from game to game.  [rotate]")
-@click.option("--max-turns", type=int, default=_MAX_TURNS, show_default=True, help="Where a game is stopped.")
+@click.option("--resume", is_flag=True, help="Go on with the records of an interrupted run, or extend a finished one.")
+@click.option("--overwrite", is_flag=True, help="Begin the records anew, whatever is there.")
 @json_option
 @click.option("--out", "-o", type=click.Path(path_type=Path), metavar="FILE", help="Write the result as JSON as well.")
+@click.option(
+    "--report", type=click.Path(path_type=Path), metavar="FILE", help="Write a page of HTML as well; means --full too."
+)
 @quiet_option
 def command(
     games: int,
@@ -57,8 +60,14 @@ def command(
     threads: int | None,
     rotate: bool,
     max_turns: int,
+    dask: str | None,
+    full: bool,
+    records: Path | None,
+    resume: bool,
+    overwrite: bool,
     as_json: bool,
     out: Path | None,
+    report: Path | None,
     quiet: bool,
 ) -> int:
     """Play many games and report who won, what was had at the end and how long the games were.
@@ -69,29 +78,55 @@ def command(
     Examples:
         splendor-sim run --games 100000 --agent greedy --agent random
         splendor-sim run --players 4 --rule target_prestige=18 --seed 7
+        splendor-sim run --agent greedy --agent greedy --full
+        splendor-sim run --games 100000000 --records games.parquet --resume
     """
     if out is not None:
         require_writable(out)
+    if report is not None:
+        require_report(report)
+        full = True  # the page is about the balance
+    if (resume or overwrite) and (records is None or resume and overwrite):
+        raise click.UsageError("--resume or --overwrite, one of them, goes with --records", click.get_current_context())
+    if dask is not None:
+        dask = _cluster(dask, threads, records)
+    if seed is None and resume and records is not None:
+        seed = _seed_of(records)
     seed = _draw_seed() if seed is None else seed
-    plan, crew = _plan(games, players, agents, seed, rules, changes, threads, rotate, max_turns)
+    plan, crew = _plan(games, players, agents, seed, rules, changes, threads, rotate, max_turns, full)
     for text in crew.notes:
         note(text, quiet)
-    with _interruptible() as stop:
-        result = _play(plan, crew, stop, quiet)
+    if records is not None:
+        plan = replace(plan, records=True)
+    with _interruptible() as stop, _recording(plan, records, resume, overwrite) as recording:
+        if dask is None:
+            result, failed = _play(plan, crew, recording, stop, quiet), None
+        else:
+            result, failed = _play_on(dask, plan, stop, quiet)
     if result is None:
-        raise click.Abort
-    unwritten = None
+        raise failed or click.Abort
+    unwritten = failed
     try:
         if out is not None:
             write_whole(out, to_json(result.to_dict()))
+        if report is not None:
+            from splendor_sim.report import page
+
+            write_whole(report, page(result, _again(result, "report")))
     except click.ClickException as error:  # is told at the end, for the result is there to be printed
         unwritten = error
     if as_json:
         print_json(result.to_dict())
     else:
-        print_tables(result.heading(), result.tables(), result.pace(), f"again: {_again(result)}")
+        tables, rest = result.tables(), [result.pace(), f"again: {_again(result)}"]
+        if result.balance is not None:
+            tables, rest = [*tables, *result.balance.tables()], [result.balance.correction, *rest]
+        print_tables(result.heading(), tables, *rest)
     if result.games < plan.games:
         click.echo(f"interrupted: this is of the {result.games:,} games finished out of {plan.games:,}", err=True)
+        if records is not None:
+            words = ["--records", str(records), "--resume"]
+            click.echo(f"to go on: {_again(replace(result, games=plan.games))} {shlex.join(words)}", err=True)
     if unwritten:
         raise unwritten
     return INTERRUPTED if result.games < plan.games else 0
@@ -107,6 +142,7 @@ def _plan(
     threads: int | None,
     rotate: bool,
     max_turns: int,
+    full: bool,
 ) -> "tuple[Plan, Crew]":
     """What is to be played, and by how many threads; a mistake in it is wrong usage."""
     if players is None and len(agents) == 1:
@@ -117,13 +153,55 @@ def _plan(
 
         try:
             value = _read_rules(rules, changes)
-            plan = Plan.of(games, seats, agents or None, seed, value, rotate, max_turns, "summary")
+            statistics = "full" if full else "summary"
+            plan = Plan.of(games, seats, agents or None, seed, value, rotate, max_turns, statistics)
             return plan, Crew.of(threads)
         except ValueError as error:
             raise click.UsageError(str(error), click.get_current_context()) from error
 
 
-def _play(plan: "Plan", crew: "Crew", stop: threading.Event, quiet: bool) -> "Result | None":
+def _seed_of(records: Path) -> int | None:
+    """The seed of the run whose records are there, None if there are none."""
+    with quick_start():
+        from splendor_sim.long_runs import begun_as
+        from splendor_sim.records import RecordsError
+
+    try:
+        found = (begun_as(records) or {}).get("seed")
+    except RecordsError as error:
+        raise click.ClickException(str(error)) from error
+    return found if isinstance(found, int) else None
+
+
+@contextmanager
+def _recording(plan: "Plan", path: Path | None, resume: bool, overwrite: bool) -> "Iterator[Recording | None]":
+    """What writes the records, if they are asked for."""
+    if path is None:
+        yield None
+        return
+    from splendor_sim.long_runs import Recording
+    from splendor_sim.records import RecordsError
+
+    kept = 0
+    try:
+        with Recording(plan, path, resume, overwrite) as recording:
+            try:
+                yield recording
+            finally:
+                kept = recording.kept
+    except RecordsError as error:
+        raise click.ClickException(str(error)) from error
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        rest = f"; {kept:,} finished games are kept, --resume goes on with them" if kept else ""
+        where = error.filename or path
+        raise click.ClickException(f"{where} cannot be written: {error.strerror or error}{rest}") from error
+
+
+def _play(
+    plan: "Plan", crew: "Crew", recording: "Recording | None", stop: threading.Event, quiet: bool
+) -> "Result | None":
     """The result of the games: of all, or of those that were finished when `stop` was set; None if there are none."""
     from splendor_sim.simulate import Tally, is_prepared, play_blocks, prepare
 
@@ -133,10 +211,50 @@ def _play(plan: "Plan", crew: "Crew", stop: threading.Event, quiet: bool) -> "Re
         prepare(plan, stop)
     tally = Tally(plan, crew)
     with _progress(tally, quiet) as show:
-        for block in play_blocks(plan, crew, stop):
-            tally.add(block)
-            show()
+        blocks = play_blocks(plan, crew, stop) if recording is None else recording.blocks(crew, stop)
+        with closing(blocks):
+            for block in blocks:
+                tally.add(block)
+                show()
     return tally.result() if tally.totals.games else None
+
+
+def _cluster(dask: str, threads: int | None, records: Path | None) -> str:
+    """Where the cluster is; what does not go with one is wrong usage."""
+    from splendor_sim.distributed import ClusterError, check_cluster
+
+    try:
+        if threads is not None or records is not None:
+            raise ClusterError(f"--{'records' if threads is None else 'threads'} does not go with --dask")
+        return check_cluster(dask)
+    except ClusterError as error:
+        raise click.UsageError(str(error), click.get_current_context()) from error
+
+
+def _play_on(
+    dask: str, plan: "Plan", stop: threading.Event, quiet: bool
+) -> "tuple[Result | None, click.ClickException | None]":
+    """The result of the games on a cluster, as far as they were finished, and how the cluster failed if it did."""
+    from splendor_sim.distributed import ClusterError, connected
+    from splendor_sim.simulate import Crew, Tally, is_prepared, prepare
+
+    if dask.startswith("local:"):  # whose processes then find everything compiled
+        with quick_start():
+            if not is_prepared(plan):
+                note("compiling the game, once; this takes about 15 s", quiet)
+            prepare(plan, stop)
+    tally = failed = None
+    try:
+        with connected(dask, stop) as cluster:
+            tally = Tally(plan, Crew(cluster.threads))
+            with _progress(tally, quiet) as show, closing(cluster.play_blocks(plan, stop)) as blocks:
+                for block in blocks:
+                    tally.add(block)
+                    show()
+    except ClusterError as error:
+        if not stop.is_set():
+            failed = click.ClickException(str(error))
+    return (tally.result() if tally and tally.totals.games else None), failed
 
 
 @contextmanager
@@ -220,9 +338,9 @@ def _json(text: str, where: str) -> Any:
     return value
 
 
-def _again(result: "Result") -> str:
+def _again(result: "Result", command: str = "run") -> str:
     """The command that plays the same games."""
-    words = ["splendor-sim", "run", "--games", str(result.games), "--players", str(result.players)]
+    words = ["splendor-sim", command, "--games", str(result.games), "--players", str(result.players)]
     if set(result.agents) != {"random"}:
         words += [word for agent in result.agents for word in ("--agent", agent)]
     words += ["--seed", str(result.seed)]
@@ -230,6 +348,8 @@ def _again(result: "Result") -> str:
         words += ["--rules", result.rules if isinstance(result.rules, str) else json.dumps(result.rules)]
     if not result.rotate:
         words.append("--no-rotate")
-    if result.max_turns != _MAX_TURNS:
+    if result.max_turns != MAX_TURNS:
         words += ["--max-turns", str(result.max_turns)]
+    if result.statistics == "full" and command == "run":
+        words.append("--full")
     return shlex.join(words)
