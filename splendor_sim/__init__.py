@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from splendor_sim.agents import AgentError as AgentError
+    from splendor_sim.balance import Balance as Balance
     from splendor_sim.batch import StateError as StateError
     from splendor_sim.batch import deal as deal
     from splendor_sim.batch import determinize as determinize
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from splendor_sim.core.rules import Rules as Rules
     from splendor_sim.core.rules import RulesError as RulesError
     from splendor_sim.core.state import STATE_DTYPE as STATE_DTYPE
+    from splendor_sim.distributed import ClusterError as ClusterError
     from splendor_sim.game import DepthError as DepthError
     from splendor_sim.game import Game as Game
     from splendor_sim.game import perft as perft
@@ -51,6 +53,8 @@ _HOMES = {
     "ACTION_COUNT": "core.actions",
     "ACTION_NAMES": "core.actions",
     "AgentError": "agents",
+    "Balance": "balance",
+    "ClusterError": "distributed",
     "DepthError": "game",
     "Game": "game",
     "IllegalActionError": "core.actions",

@@ -10,11 +10,12 @@ import os
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -27,6 +28,8 @@ from splendor_sim.core.rng import check_seed
 from splendor_sim.core.rules import Rules, check_players
 from splendor_sim.core.state import STATE_DTYPE
 from splendor_sim.result import Result
+
+T = TypeVar("T")
 
 MOST_GAMES = 10**12  # no count, sum or sum of squares can then leave an int64
 MOST_TURNS = 10**6
@@ -56,6 +59,7 @@ def simulate(
     records: str | os.PathLike[str] | None = None,
     resume: bool = False,
     overwrite: bool = False,
+    dask: str | None = None,
 ) -> Result:
     """Play games and return what happened in them.
 
@@ -64,13 +68,21 @@ def simulate(
     stopped after so many turns, without a winner. progress: called with (games finished, games) now and then.
     records: a file for one row a game, ending in .parquet, .csv or .jsonl; what is finished when the run is stopped
     stays beside it, and `resume` continues it, or extends a finished file to more games; `overwrite` begins anew.
-    Raises SimulationError, AgentError, RulesError, SeedError or RecordsError before the first game.
+    statistics: "summary", or "full" for the balance as well. dask: "tcp://HOST:PORT" or "local:N", to play on a Dask
+    cluster instead of threads here, without records. Raises SimulationError, AgentError, RulesError, SeedError or
+    RecordsError before the first game, and ClusterError where a cluster fails.
     """
     if progress is not None and not callable(progress):
         raise SimulationError(f"progress must be a function or None, not {progress!r}")
     if records is None and (resume or overwrite):
         raise SimulationError("only a run with records can be resumed or overwritten")
     plan = Plan.of(games, players, agents, seed, rules, rotate, max_turns, statistics)
+    if dask is not None:
+        if threads is not None or records is not None:
+            raise SimulationError("dask goes without threads and records")
+        from splendor_sim.distributed import play_on
+
+        return play_on(dask, plan, progress)
     crew = Crew.of(threads)
     if records is not None:
         from splendor_sim.long_runs import Recording
@@ -238,13 +250,7 @@ class Pace:
 def play_games(plan: Plan, first: int, count: int, pace: Pace | None = None) -> Totals:
     """Play games `first` to `first + count - 1` of a plan; once its stop signal is set, some of the first of them."""
     pace = pace or Pace()
-    policies = np.array([agent.policy for agent in plan.agents], np.int64)
-    kernel = block_kernel(policies)
-    template = np.zeros(1, STATE_DTYPE)
-    template["players"] = plan.players
-    for name, value in plan.options.for_players(plan.players).items():
-        template[name] = value
-    seed = np.uint64(plan.seed)
+    kernel, inputs = _kernel_of(plan)
     totals, by_turns = Totals(plan), np.zeros(plan.max_turns + 1, np.int64)
     # The second record takes what games past the end of a slice do, which does not count.
     balance = None if totals.balance is None else np.zeros(2, BALANCE_DTYPE)
@@ -253,21 +259,10 @@ def play_games(plan: Plan, first: int, count: int, pace: Pace | None = None) -> 
     while done < count and not pace.stop.is_set():
         games = min(pace.games, count - done)
         began = time.perf_counter()
+        rows = None if records is None else records[done : done + games]
         # Words wrap round. Compiled code knows that; without the JIT numpy is told, and each thread tells its own.
         with np.errstate(over="ignore"):
-            kernel(
-                template,
-                policies,
-                seed,
-                first + done,
-                games,
-                plan.rotate,
-                plan.max_turns,
-                totals.counts,
-                by_turns,
-                balance,
-                None if records is None else records[done : done + games],
-            )
+            kernel(*inputs, first + done, games, plan.rotate, plan.max_turns, totals.counts, by_turns, balance, rows)
         pace.took(games, time.perf_counter() - began)
         done += games
     # The histogram is cut behind the longest game, so that a high limit of turns costs no memory.
@@ -277,6 +272,16 @@ def play_games(plan: Plan, first: int, count: int, pace: Pace | None = None) -> 
     if records is not None:
         totals.records = records[:done]
     return totals
+
+
+def _kernel_of(plan: Plan) -> tuple[Any, tuple[Any, ...]]:
+    """The kernel that plays blocks of a plan, and its first arguments: template, policies and seed."""
+    policies = np.array([agent.policy for agent in plan.agents], np.int64)
+    template = np.zeros(1, STATE_DTYPE)
+    template["players"] = plan.players
+    for name, value in plan.options.for_players(plan.players).items():
+        template[name] = value
+    return block_kernel(policies), (template, policies, np.uint64(plan.seed))
 
 
 def prepare(plan: Plan, stop: threading.Event | None = None) -> None:
@@ -292,7 +297,11 @@ def prepare(plan: Plan, stop: threading.Event | None = None) -> None:
 
 def is_prepared(plan: Plan) -> bool:
     """Whether the games can start at once, because what they need is compiled already."""
-    return is_ready(block_kernel([agent.policy for agent in plan.agents]))
+    kernel, inputs = _kernel_of(plan)
+    by_turns = np.zeros(1, np.int64)
+    balance = np.zeros(2, BALANCE_DTYPE) if plan.statistics == "full" else None
+    records = np.zeros(1, RECORD_DTYPE) if plan.records else None
+    return is_ready(kernel, *inputs, 0, 0, plan.rotate, 1, Totals(plan).counts, by_turns, balance, records)
 
 
 def play_blocks(
@@ -303,31 +312,46 @@ def play_blocks(
     Once `stop` is set, what has been finished without a gap follows within a second, and the blocks end.
     """
     pace = Pace(stop)
-    stop = pace.stop
     size = max(1, min(BLOCK, math.ceil((plan.games - first) / (8 * crew.threads))))
-    todo = ((begin, min(size, plan.games - begin)) for begin in range(first, plan.games, size))
-    pool = ThreadPoolExecutor(crew.threads, thread_name_prefix="splendor-sim")
-    playing: deque[tuple[int, Future[Totals]]] = deque()
-    try:
-        while not stop.is_set() or playing:
-            while len(playing) < _AHEAD * crew.threads and not stop.is_set() and (block := next(todo, None)):
-                playing.append((block[1], pool.submit(play_games, plan, *block, pace)))
-            if not playing:
-                return
-            count, future = playing.popleft()
-            totals = _result(future, stop)
-            if totals is not None and totals.games:
+    counts = ((begin, min(size, plan.games - begin)) for begin in range(first, plan.games, size))
+    jobs = (partial(_play_block, plan, begin, count, pace) for begin, count in counts)
+    with closing(in_order(jobs, crew, pace.stop)) as blocks:
+        for count, totals in blocks:
+            if totals.games:
                 yield totals
-            if totals is None or totals.games < count:
+            if totals.games < count:
                 return
-    except BaseException:  # an interrupt, or nobody wants more blocks
+
+
+def _play_block(plan: Plan, first: int, count: int, pace: Pace) -> tuple[int, Totals]:
+    return count, play_games(plan, first, count, pace)
+
+
+def in_order(jobs: Iterator[Callable[[], T]], crew: Crew, stop: threading.Event) -> Generator[T, None, None]:
+    """Yield what jobs return, in their order, done by threads; each is taken when a thread will soon have time for it.
+
+    Once `stop` is set, what comes within a second without a gap follows, and no more.
+    """
+    pool = ThreadPoolExecutor(crew.threads, thread_name_prefix="splendor-sim")
+    running: deque[Future[T]] = deque()
+    try:
+        while not stop.is_set() or running:
+            while len(running) < _AHEAD * crew.threads and not stop.is_set() and (job := next(jobs, None)) is not None:
+                running.append(pool.submit(job))
+            if not running:
+                return
+            done = _result(running.popleft(), stop)
+            if done is None:
+                return
+            yield done
+    except BaseException:  # an interrupt, or nobody wants more
         stop.set()
         raise
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _result(future: "Future[Totals]", stop: threading.Event) -> Totals | None:
+def _result(future: "Future[T]", stop: threading.Event) -> T | None:
     """The result of a future, or None if it does not come soon after `stop` is set."""
     patience = _PATIENCE
     while not future.done():

@@ -10,11 +10,10 @@ import json
 import math
 import threading
 import time
-from collections import deque
-from collections.abc import Callable, Generator, Iterable, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from functools import partial
 from statistics import NormalDist
 from typing import Any
 
@@ -23,7 +22,7 @@ import numpy as np
 from splendor_sim.core.counters import DEADLOCKED, TRUNCATED
 from splendor_sim.core.rules import Rules
 from splendor_sim.result import Result, Table
-from splendor_sim.simulate import BLOCK, Crew, Pace, Plan, Totals, play_games, prepare
+from splendor_sim.simulate import BLOCK, Crew, Pace, Plan, Totals, in_order, play_games, prepare
 from splendor_sim.statistics import CONFIDENCE, Mean, Share
 
 SCHEMA = 1  # of `Sweep.to_dict`: a new number whenever a key changes its meaning or goes
@@ -35,9 +34,6 @@ _TWELFTHS = 12  # a win that 1, 2, 3 or 4 seats share is a whole number of them 
 _MISSING = -1  # an outcome that a game does not have; what it has is never negative
 _LONGEST_LABEL = 24  # that still leaves room for the columns of a table
 _Z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
-_AHEAD = 2  # blocks handed out for each thread before the first of them has to be back
-_SOON = 0.05  # seconds between looks at `stop`, about
-_PATIENCE = 0.7  # seconds that a thread has to come back once `stop` is set
 
 
 class SweepError(ValueError):
@@ -237,30 +233,22 @@ def play_cells(grid: Grid, crew: Crew, stop: threading.Event | None = None) -> G
     Once `stop` is set, what has been finished without a gap follows within a second, and the blocks end.
     """
     pace = Pace(stop)
-    stop = pace.stop
-    games = grid.plans[0].games
-    most = min(BLOCK, math.ceil(games / (4 * crew.threads)))
-    pool = ThreadPoolExecutor(crew.threads, thread_name_prefix="splendor-sim")
-    playing: deque[Future[Block | None]] = deque()
-    first = 0
-    try:
-        while not stop.is_set() or playing:
-            while len(playing) < _AHEAD * crew.threads and first < games and not stop.is_set():
-                # As many games as a kernel plays between two looks at `stop`: those of slow agents are few.
-                count = min(most, pace.games, games - first)
-                playing.append(pool.submit(_play_block, grid, first, count, pace))
-                first += count
-            if not playing:
-                return
-            block = _result(playing.popleft(), stop)
+    with closing(in_order(_jobs(grid, crew, pace), crew, pace.stop)) as blocks:
+        for block in blocks:
             if block is None:
                 return
             yield block
-    except BaseException:  # an interrupt, or nobody wants more blocks
-        stop.set()
-        raise
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _jobs(grid: Grid, crew: Crew, pace: Pace) -> "Iterator[Callable[[], Block | None]]":
+    games = grid.plans[0].games
+    most = min(BLOCK, math.ceil(games / (4 * crew.threads)))
+    first = 0
+    while first < games:
+        # As many games as a kernel plays between two looks at `stop`: those of slow agents are few.
+        count = min(most, pace.games, games - first)
+        yield partial(_play_block, grid, first, count, pace)
+        first += count
 
 
 def _play_block(grid: Grid, first: int, count: int, pace: Pace) -> Block | None:
@@ -310,18 +298,6 @@ def outcomes_of(grid: Grid, records: Any) -> Any:
 def _sums(values: Any, there: Any) -> Any:
     counted = np.where(there, values, 0)
     return np.array([there.sum(axis=1), counted.sum(axis=1), (counted * counted).sum(axis=1)])
-
-
-def _result(future: "Future[Block | None]", stop: threading.Event) -> Block | None:
-    """The result of a future, or None if it does not come soon after `stop` is set."""
-    patience = _PATIENCE
-    while not future.done():
-        wait([future], timeout=_SOON)
-        if stop.is_set():
-            patience -= _SOON
-            if patience < 0:
-                return None
-    return future.result()
 
 
 class SweepTally:

@@ -202,7 +202,7 @@ def test_a_warning_is_one_line_on_standard_error(run, monkeypatch):
     def warn(*_: object) -> None:
         warnings.warn("something\nodd", RuntimeWarning, stacklevel=1)
 
-    monkeypatch.setattr("splendor_sim.cli.run._draw_seed", lambda: warn() or 1)
+    monkeypatch.setattr("splendor_sim.cli.run.draw_seed", lambda: warn() or 1)
     with warnings.catch_warnings():
         warnings.simplefilter("default")
         assert run("run", "-n", 1)[2] == "warning: something odd\n"

@@ -117,7 +117,8 @@ def test_a_cluster_plays_the_games_of_one_thread_and_the_program_says_so(schedul
 
 def test_progress_on_a_cluster_tells_of_games_up_to_all(scheduler):
     seen: list[tuple[int, int]] = []
-    result = module.play_on(scheduler, plan_of(5000, ["greedy", "random"]), lambda *done: seen.append(done))
+    agents = ["greedy", "random"]
+    result = ss.simulate(5000, agents=agents, dask=scheduler, progress=lambda *done: seen.append(done))
     assert result == ss.simulate(5000, agents=["greedy", "random"])
     assert seen == sorted(seen) and seen[-1] == (5000, 5000) and len(seen) > 2
 

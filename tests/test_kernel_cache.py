@@ -33,7 +33,7 @@ sys.modules["scipy"] = None  # to Numba it is optional, and loading it takes lon
 import numpy as np
 from splendor_sim.core.jit import is_ready
 from splendor_sim.core.probe import probe
-ready = is_ready(probe)
+ready = is_ready(probe, np.uint64(1))
 print(ready, probe(np.uint64(1 << 63)))
 """
 

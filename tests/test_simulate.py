@@ -385,3 +385,9 @@ def test_what_no_game_can_be_played_with_is_refused(arguments, error):
 def test_the_result_and_its_error_have_their_names():
     assert ss.Result is Result
     assert issubclass(SimulationError, ValueError)
+
+
+def test_a_cluster_goes_without_threads_and_records():
+    for more in ({"threads": 1}, {"records": "games.csv"}):
+        with pytest.raises(SimulationError, match="dask goes without threads and records"):
+            ss.simulate(10, dask="local:2", **more)

@@ -5,8 +5,8 @@ from pathlib import Path
 import click
 
 from splendor_sim.cli import INTERRUPTED
-from splendor_sim.cli.run import _again, _draw_seed, _interruptible, _plan, _play
-from splendor_sim.cli.shared import game_options, note, quiet_option, require_report, write_whole
+from splendor_sim.cli.games import again, draw_seed, game_options, interruptible, plan_of, play, require_report
+from splendor_sim.cli.shared import note, quiet_option, write_whole
 
 _OUT = "report.html"
 
@@ -45,19 +45,19 @@ def command(
         if out.exists():  # nobody has named it, so it may be another's
             raise click.ClickException(f"{_OUT} is there already; --out {_OUT} replaces it")
     require_report(out)
-    seed = _draw_seed() if seed is None else seed
-    plan, crew = _plan(games, players, agents, seed, rules, changes, threads, rotate, max_turns, True)
+    seed = draw_seed() if seed is None else seed
+    plan, crew = plan_of(games, players, agents, seed, rules, changes, threads, rotate, max_turns, True)
     for text in crew.notes:
         note(text, quiet)
-    with _interruptible() as stop:
-        result = _play(plan, crew, None, stop, quiet)
+    with interruptible() as stop:
+        result = play(plan, crew, None, stop, quiet)
     if result is None:
         raise click.Abort
     from splendor_sim.report import page
 
-    again = _again(result, "report")
-    write_whole(out, page(result, again))
-    click.echo(f"{result.heading()}\n\n{result.pace()}\nagain: {again}\nthe report is {out}")
+    repeat = again(result, "report")
+    write_whole(out, page(result, repeat))
+    click.echo(f"{result.heading()}\n\n{result.pace()}\nagain: {repeat}\nthe report is {out}")
     if result.games < plan.games:
         click.echo(f"interrupted: this is of the {result.games:,} games finished out of {plan.games:,}", err=True)
         return INTERRUPTED

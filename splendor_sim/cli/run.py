@@ -1,29 +1,34 @@
 """`splendor-sim run`."""
 
-import json
 import shlex
-import signal
-import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from splendor_sim.cli import INTERRUPTED
-from splendor_sim.cli.shared import (
-    MAX_TURNS,
+from splendor_sim.cli.games import (
+    again,
+    draw_seed,
     game_options,
+    interruptible,
+    make_ready,
+    plan_of,
+    play,
+    progress,
+    require_report,
+)
+from splendor_sim.cli.shared import (
     json_option,
     note,
     print_json,
     print_tables,
     quick_start,
     quiet_option,
-    require_report,
     require_writable,
     to_json,
     write_whole,
@@ -32,7 +37,7 @@ from splendor_sim.cli.shared import (
 if TYPE_CHECKING:
     from splendor_sim.long_runs import Recording
     from splendor_sim.result import Result
-    from splendor_sim.simulate import Crew, Plan, Tally
+    from splendor_sim.simulate import Plan
 
 
 @click.command("run", short_help="Play many games and report what happened.")
@@ -92,15 +97,15 @@ def command(
         dask = _cluster(dask, threads, records)
     if seed is None and resume and records is not None:
         seed = _seed_of(records)
-    seed = _draw_seed() if seed is None else seed
-    plan, crew = _plan(games, players, agents, seed, rules, changes, threads, rotate, max_turns, full)
+    seed = draw_seed() if seed is None else seed
+    plan, crew = plan_of(games, players, agents, seed, rules, changes, threads, rotate, max_turns, full)
     for text in crew.notes:
         note(text, quiet)
     if records is not None:
         plan = replace(plan, records=True)
-    with _interruptible() as stop, _recording(plan, records, resume, overwrite) as recording:
+    with interruptible() as stop, _recording(plan, records, resume, overwrite) as recording:
         if dask is None:
-            result, failed = _play(plan, crew, recording, stop, quiet), None
+            result, failed = play(plan, crew, recording, stop, quiet), None
         else:
             result, failed = _play_on(dask, plan, stop, quiet)
     if result is None:
@@ -112,13 +117,13 @@ def command(
         if report is not None:
             from splendor_sim.report import page
 
-            write_whole(report, page(result, _again(result, "report")))
+            write_whole(report, page(result, again(result, "report")))
     except click.ClickException as error:  # is told at the end, for the result is there to be printed
         unwritten = error
     if as_json:
         print_json(result.to_dict())
     else:
-        tables, rest = result.tables(), [result.pace(), f"again: {_again(result)}"]
+        tables, rest = result.tables(), [result.pace(), f"again: {again(result)}"]
         if result.balance is not None:
             tables, rest = [*tables, *result.balance.tables()], [result.balance.correction, *rest]
         print_tables(result.heading(), tables, *rest)
@@ -126,38 +131,10 @@ def command(
         click.echo(f"interrupted: this is of the {result.games:,} games finished out of {plan.games:,}", err=True)
         if records is not None:
             words = ["--records", str(records), "--resume"]
-            click.echo(f"to go on: {_again(replace(result, games=plan.games))} {shlex.join(words)}", err=True)
+            click.echo(f"to go on: {again(replace(result, games=plan.games))} {shlex.join(words)}", err=True)
     if unwritten:
         raise unwritten
     return INTERRUPTED if result.games < plan.games else 0
-
-
-def _plan(
-    games: int,
-    players: int | None,
-    agents: tuple[str, ...],
-    seed: int,
-    rules: str,
-    changes: tuple[str, ...],
-    threads: int | None,
-    rotate: bool,
-    max_turns: int,
-    full: bool,
-) -> "tuple[Plan, Crew]":
-    """What is to be played, and by how many threads; a mistake in it is wrong usage."""
-    if players is None and len(agents) == 1:
-        raise click.UsageError("--agent is given once a seat, so 2 to 4 times, not once", click.get_current_context())
-    seats = (len(agents) or 2) if players is None else players
-    with quick_start():
-        from splendor_sim.simulate import Crew, Plan
-
-        try:
-            value = _read_rules(rules, changes)
-            statistics = "full" if full else "summary"
-            plan = Plan.of(games, seats, agents or None, seed, value, rotate, max_turns, statistics)
-            return plan, Crew.of(threads)
-        except ValueError as error:
-            raise click.UsageError(str(error), click.get_current_context()) from error
 
 
 def _seed_of(records: Path) -> int | None:
@@ -199,26 +176,6 @@ def _recording(plan: "Plan", path: Path | None, resume: bool, overwrite: bool) -
         raise click.ClickException(f"{where} cannot be written: {error.strerror or error}{rest}") from error
 
 
-def _play(
-    plan: "Plan", crew: "Crew", recording: "Recording | None", stop: threading.Event, quiet: bool
-) -> "Result | None":
-    """The result of the games: of all, or of those that were finished when `stop` was set; None if there are none."""
-    from splendor_sim.simulate import Tally, is_prepared, play_blocks, prepare
-
-    with quick_start():
-        if not is_prepared(plan):
-            note("compiling the game, once; this takes about 15 s", quiet)
-        prepare(plan, stop)
-    tally = Tally(plan, crew)
-    with _progress(tally, quiet) as show:
-        blocks = play_blocks(plan, crew, stop) if recording is None else recording.blocks(crew, stop)
-        with closing(blocks):
-            for block in blocks:
-                tally.add(block)
-                show()
-    return tally.result() if tally.totals.games else None
-
-
 def _cluster(dask: str, threads: int | None, records: Path | None) -> str:
     """Where the cluster is; what does not go with one is wrong usage."""
     from splendor_sim.distributed import ClusterError, check_cluster
@@ -236,18 +193,15 @@ def _play_on(
 ) -> "tuple[Result | None, click.ClickException | None]":
     """The result of the games on a cluster, as far as they were finished, and how the cluster failed if it did."""
     from splendor_sim.distributed import ClusterError, connected
-    from splendor_sim.simulate import Crew, Tally, is_prepared, prepare
+    from splendor_sim.simulate import Crew, Tally
 
     if dask.startswith("local:"):  # whose processes then find everything compiled
-        with quick_start():
-            if not is_prepared(plan):
-                note("compiling the game, once; this takes about 15 s", quiet)
-            prepare(plan, stop)
+        make_ready(plan, stop, quiet)
     tally = failed = None
     try:
         with connected(dask, stop) as cluster:
             tally = Tally(plan, Crew(cluster.threads))
-            with _progress(tally, quiet) as show, closing(cluster.play_blocks(plan, stop)) as blocks:
+            with progress(tally, quiet) as show, closing(cluster.play_blocks(plan, stop)) as blocks:
                 for block in blocks:
                     tally.add(block)
                     show()
@@ -255,101 +209,3 @@ def _play_on(
         if not stop.is_set():
             failed = click.ClickException(str(error))
     return (tally.result() if tally and tally.totals.games else None), failed
-
-
-@contextmanager
-def _interruptible() -> Iterator[threading.Event]:
-    """An event that Ctrl-C sets; a second Ctrl-C raises KeyboardInterrupt."""
-    stop = threading.Event()
-
-    def ask_to_stop(*_: Any) -> None:
-        if stop.is_set():
-            raise KeyboardInterrupt
-        stop.set()
-
-    here = threading.current_thread() is threading.main_thread()
-    if not here or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
-        yield stop  # somebody else sees to interrupts, or they are ignored
-        return
-    signal.signal(signal.SIGINT, ask_to_stop)
-    try:
-        yield stop
-    finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
-@contextmanager
-def _progress(tally: "Tally", quiet: bool) -> Iterator[Callable[[], None]]:
-    """A function that shows how far the games are, on standard error if that is a terminal."""
-    if quiet or not sys.stderr.isatty():
-        yield lambda: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
-
-    columns = [TextColumn("{task.completed:,} of {task.total:,} games"), BarColumn(), TaskProgressColumn()]
-    with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("games", total=tally.plan.games)
-        yield lambda: bar.update(task, completed=tally.totals.games)
-
-
-def _draw_seed() -> int:
-    """A seed that every reader of JSON keeps exactly, even one whose numbers are floats."""
-    from secrets import randbits
-
-    return randbits(53)
-
-
-def _read_rules(rules: str, changes: tuple[str, ...]) -> Any:
-    """The rules value that --rules and --rule mean together."""
-    value: Any = rules
-    if rules.startswith("@"):
-        try:
-            text = Path(rules[1:]).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise ValueError(f"the rules cannot be read from {rules[1:]}: {error}") from error
-        value = _json(text, f"the file {rules[1:]}")
-    elif rules.lstrip().startswith("{"):
-        value = _json(rules, "--rules")
-    if not changes:
-        return value
-    if isinstance(value, str):
-        value = {"preset": value}
-    return {**value, **dict(map(_read_change, changes))}
-
-
-def _read_change(change: str) -> tuple[str, Any]:
-    option, equals, value = change.partition("=")
-    if not equals:
-        raise ValueError(f"--rule is written option=value, for example target_prestige=18, not {change!r}")
-    try:
-        return option.strip(), json.loads(value)
-    except ValueError:
-        return option.strip(), value.strip()
-
-
-def _json(text: str, where: str) -> Any:
-    try:
-        value = json.loads(text)
-    except ValueError as error:
-        raise ValueError(f"{where} is no JSON: {error}") from error
-    if not isinstance(value, dict | str):
-        raise ValueError(f"{where} must hold an object of rule options, not {value!r}")
-    return value
-
-
-def _again(result: "Result", command: str = "run") -> str:
-    """The command that plays the same games."""
-    words = ["splendor-sim", command, "--games", str(result.games), "--players", str(result.players)]
-    if set(result.agents) != {"random"}:
-        words += [word for agent in result.agents for word in ("--agent", agent)]
-    words += ["--seed", str(result.seed)]
-    if result.rules != "official":
-        words += ["--rules", result.rules if isinstance(result.rules, str) else json.dumps(result.rules)]
-    if not result.rotate:
-        words.append("--no-rotate")
-    if result.max_turns != MAX_TURNS:
-        words += ["--max-turns", str(result.max_turns)]
-    if result.statistics == "full" and command == "run":
-        words.append("--full")
-    return shlex.join(words)

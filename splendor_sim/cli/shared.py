@@ -5,7 +5,7 @@ import gc
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,40 +21,6 @@ if TYPE_CHECKING:
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 quiet_option = click.option("--quiet", "-q", is_flag=True, help="No progress and no notes on standard error.")
 position_argument = click.argument("position", type=click.File(encoding="utf-8"), metavar="POSITION.json")
-
-MAX_TURNS = 1000
-
-
-def game_options(
-    games: int = 1_000_000,
-    number: str = "How many games.",
-    rule: str = "One rule, for example target_prestige=18.",
-) -> "Callable[[Callable[..., Any]], Callable[..., Any]]":
-    """The options of a command that plays games: how many, by whom, from which seed, under which rules."""
-    options = [
-        click.option("--games", "-n", type=int, default=games, show_default=True, help=number),
-        click.option("--players", "-p", type=int, help="Seats: 2, 3 or 4.  [default: one for each agent, or 2]"),
-        click.option(
-            "--agent", "-a", "agents", multiple=True, metavar="SPEC", help="Once a seat: random or greedy.  [random]"
-        ),
-        click.option("--seed", "-s", type=int, help="0 to 2**64 - 1; drawn and printed if it is left out."),
-        click.option(
-            "--rules", "-r", default="official", show_default=True, metavar="RULES", help="Preset, JSON or @FILE."
-        ),
-        click.option("--rule", "changes", multiple=True, metavar="OPTION=VALUE", help=rule),
-        click.option("--threads", "-t", type=int, help="At most so many threads.  [default: all processors]"),
-        click.option(
-            "--rotate/--no-rotate", default=True, help="Let the agents change seats from game to game.  [rotate]"
-        ),
-        click.option("--max-turns", type=int, default=MAX_TURNS, show_default=True, help="Where a game is stopped."),
-    ]
-
-    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return decorate
 
 
 @contextmanager
@@ -129,17 +95,6 @@ def require_writable(path: Path) -> None:
             _unfinished(path).unlink()
     except OSError as error:
         raise click.ClickException(f"{path} cannot be written: {error.strerror}") from error
-
-
-def require_report(path: Path) -> None:
-    """Refuse a report that could not be made or written afterwards."""
-    require_writable(path)
-    from splendor_sim.plots import ReportError, require_plots
-
-    try:
-        require_plots()
-    except ReportError as error:
-        raise click.ClickException(str(error)) from error
 
 
 def write_whole(path: Path, content: str | bytes) -> None:

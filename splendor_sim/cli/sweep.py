@@ -11,10 +11,17 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from splendor_sim.cli import INTERRUPTED
-from splendor_sim.cli.run import _draw_seed, _interruptible, _progress, _read_rules
-from splendor_sim.cli.shared import (
+from splendor_sim.cli.games import (
     MAX_TURNS,
+    draw_seed,
     game_options,
+    interruptible,
+    make_ready,
+    progress,
+    read_rules,
+    seats_of,
+)
+from splendor_sim.cli.shared import (
     json_option,
     note,
     print_json,
@@ -80,11 +87,11 @@ def command(
         splendor-sim sweep --vary end=finish_round,immediate --agent greedy --agent greedy --out sweep.csv
     """
     _require_endings(out, plot)
-    seed = _draw_seed() if seed is None else seed
+    seed = draw_seed() if seed is None else seed
     grid, crew = _grid(varied, presets, games, players, agents, seed, rules, changes, threads, rotate, max_turns)
     for text in crew.notes:
         note(text, quiet)
-    with _interruptible() as stop:
+    with interruptible() as stop:
         sweep = _play(grid, crew, stop, quiet)
     if sweep is None:
         raise click.Abort
@@ -146,16 +153,14 @@ def _grid(
     max_turns: int,
 ) -> "tuple[Grid, Crew]":
     """What is to be played, and by how many threads; a mistake in it is wrong usage."""
-    if players is None and len(agents) == 1:
-        raise click.UsageError("--agent is given once a seat, so 2 to 4 times, not once", click.get_current_context())
-    seats = (len(agents) or 2) if players is None else players
+    seats = seats_of(players, agents)
     with quick_start():
         from splendor_sim.simulate import Crew
         from splendor_sim.sweep import Grid
 
         try:
             vary = _read_vary(varied, presets)
-            value = _read_rules(rules, changes)
+            value = read_rules(rules, changes)
             return Grid.of(vary, games, seats, agents or None, seed, value, rotate, max_turns), Crew.of(threads)
         except ValueError as error:
             raise click.UsageError(str(error), click.get_current_context()) from error
@@ -163,15 +168,11 @@ def _grid(
 
 def _play(grid: "Grid", crew: "Crew", stop: "threading.Event", quiet: bool) -> "Sweep | None":
     """The result of the games: of all, or of those that were finished when `stop` was set; None if there are none."""
-    from splendor_sim.simulate import is_prepared, prepare
     from splendor_sim.sweep import SweepTally, play_cells
 
-    with quick_start():
-        if not is_prepared(grid.plans[0]):
-            note("compiling the game, once; this takes about 15 s", quiet)
-        prepare(grid.plans[0], stop)
+    make_ready(grid.plans[0], stop, quiet)
     tally = SweepTally(grid, crew)
-    with _progress(cast("Tally", tally), quiet) as show:
+    with progress(cast("Tally", tally), quiet) as show:
         for block in play_cells(grid, crew, stop):
             tally.add(block)
             show()

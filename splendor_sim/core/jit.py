@@ -45,11 +45,14 @@ def kernel(function: Any = None, *, inline: bool = True) -> Any:
     return dispatcher
 
 
-def is_ready(dispatcher: Any) -> bool:
-    """Whether a call of this kernel starts at once: it is compiled in this process or on disk, or never will be."""
-    if JIT_DISABLED or dispatcher.signatures:
+def is_ready(dispatcher: Any, *arguments: Any) -> bool:
+    """Whether a call with such arguments starts at once: compiled in this process or on disk, or never to be."""
+    if JIT_DISABLED:
         return True
-    return isinstance(dispatcher._cache, _KernelCache) and dispatcher._cache.holds_something()
+    signature = tuple(dispatcher.typeof_pyval(argument) for argument in arguments)
+    if signature in dispatcher.overloads:
+        return True
+    return isinstance(dispatcher._cache, _KernelCache) and dispatcher._cache.holds(signature)
 
 
 # --- The cache -------------------------------------------------------------------------------------------------------
@@ -133,10 +136,10 @@ class _KernelCache(caching.FunctionCache):  # type: ignore[misc]
         except Exception:
             self._forget()
 
-    def holds_something(self) -> bool:
-        """Whether the index on disk is of the sources of today and names a compiled form."""
+    def holds(self, signature: Any) -> bool:
+        """Whether the index on disk is of the sources of today and names a compiled form for these types."""
         try:
-            return bool(self._cache_file._load_index())
+            return any(key[0] == signature for key in self._cache_file._load_index())
         except Exception:
             return False
 
