@@ -10,6 +10,7 @@ import hashlib
 import itertools
 import json
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -209,7 +210,7 @@ def _members(seats: int) -> list[int]:
 # --- Writing ---------------------------------------------------------------------------------------------------------
 
 
-class Writer:
+class Writer(ABC):
     """Writes a file of records from game 0 on, under a name for the time being, in groups of GROUP games.
 
     One of Python's own files lies underneath, so that a full disk is an OSError like any other.
@@ -222,11 +223,16 @@ class Writer:
     @staticmethod
     def to(plan: "Plan", target: Path, path: Path) -> "Writer":
         """Return the writer for what is to become `target` and is written as `path` for now."""
-        return {".parquet": _Parquet, ".csv": _CSV, ".jsonl": _JSONLines}[ending_of(target)](plan, path)
+        writers: dict[str, Callable[[Plan, Path], Writer]] = {
+            ".parquet": _Parquet,
+            ".csv": _CSV,
+            ".jsonl": _JSONLines,
+        }
+        return writers[ending_of(target)](plan, path)
 
+    @abstractmethod
     def restore(self, target: Path, metadata: dict[str, Any]) -> Iterator[None]:
         """Write what a finished file of the same run holds, before anything else; yields now and then."""
-        raise NotImplementedError
 
     def add(self, records: Any) -> None:
         """Write the records of the games that come next: RECORD_DTYPE[n]."""
@@ -251,11 +257,11 @@ class Writer:
             self.file.close()
         self.path.unlink(missing_ok=True)
 
-    def _write(self, records: Any) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def _write(self, records: Any) -> None: ...
 
-    def _finish(self, target: Path, metadata: dict[str, Any]) -> list[tuple[Path, Path]]:
-        raise NotImplementedError
+    @abstractmethod
+    def _finish(self, target: Path, metadata: dict[str, Any]) -> list[tuple[Path, Path]]: ...
 
 
 def sync(file: Any) -> None:
@@ -410,9 +416,9 @@ class _Texts(Writer):
         # Made once: every field is filled anew, the rest stays as it is.
         self._lines, self._width = bytearray(template * _ROWS), len(template)
 
+    @abstractmethod
     def pieces(self) -> Iterator[_Piece]:
         """What a line consists of, its end included."""
-        raise NotImplementedError
 
     def restore(self, target: Path, metadata: dict[str, Any]) -> Iterator[None]:
         left = metadata.get("bytes", 0)

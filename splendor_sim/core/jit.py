@@ -57,7 +57,7 @@ def is_ready(dispatcher: Any, *arguments: Any) -> bool:
 
 # --- The cache -------------------------------------------------------------------------------------------------------
 # Numba's own cache watches only the file of the cached function, so an edit of a helper in another file would leave a
-# stale caller (numba issues 1833, 8851). Here the stamp of every kernel is the hash of all kernel sources.
+# stale caller (numba#1833, numba#8851). Here the stamp of every kernel is the hash of all kernel sources.
 
 
 @functools.cache
@@ -122,7 +122,7 @@ class _KernelCache(caching.FunctionCache):  # type: ignore[misc]
     _impl_class = _KernelCacheImpl
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Load; what a torn file does not give is compiled anew (numba issue 10434)."""
+        """Load; what a torn file does not give is compiled anew (numba#10434)."""
         try:
             return super().load_overload(sig, target_context)
         except Exception:
