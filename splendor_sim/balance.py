@@ -37,6 +37,8 @@ from splendor_sim.core.cards import (
     NOBLE_COST,
     NOBLE_COUNT,
     NOBLE_PRESTIGE,
+    card_name,
+    gem_counts,
 )
 from splendor_sim.result import Table
 from splendor_sim.statistics import ChiSquare, Lift, Mean, Share, seat_effect
@@ -281,13 +283,13 @@ class Balance:
         return tuple((name, *_effect(effect)) for name, effect in found)
 
     def _card(self, row: CardRow) -> tuple[str, ...]:
-        name = f"{row.card:2} L{row.level} {row.bonus}{row.prestige} {_gems(row.cost)}"
+        name = card_name(row.card)
         parts = (_percent(number / self.games) for number in (row.dealt, row.bought))
         return name, *parts, _round_cell(row.round), *_lift_cells(row.lift)
 
     def _noble(self, row: NobleRow) -> tuple[str, ...]:
         parts = (_percent(number / self.games) for number in (row.shown, row.visited))
-        return f"{row.noble:2} {_gems(row.requires)}", *parts, _round_cell(row.round), *_lift_cells(row.lift)
+        return f"{row.noble:2} {gem_counts(row.requires)}", *parts, _round_cell(row.round), *_lift_cells(row.lift)
 
     def _colour(self, row: ColourRow) -> tuple[str, ...]:
         taken = None if row.taken is None else row.taken / self.games
@@ -509,10 +511,6 @@ def _lift_cells(lift: Lift | None) -> tuple[str, ...]:
 
 def _round_cell(of: Mean) -> str:
     return "-" if of.mean is None else f"{of.mean:.1f}"
-
-
-def _gems(counts: Sequence[int]) -> str:
-    return "".join(f"{letter}{count}" for letter, count in zip(gems.COLOURS, counts, strict=False) if count)
 
 
 def _p(p: float) -> str:

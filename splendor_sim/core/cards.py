@@ -2,6 +2,7 @@
 
 import csv
 import importlib.resources
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -44,3 +45,14 @@ _OUT_OF_REACH = 64
 NOBLE_GEMS = read_only(np.array([*(gems.pack(cost) for cost in NOBLE_COST), _OUT_OF_REACH], np.uint64))
 # By card, NO_CARD included: costs as gem vectors [91].
 CARD_GEMS = read_only(np.array([*(gems.pack(cost) for cost in CARD_COST), _OUT_OF_REACH], np.uint64))
+
+
+def card_name(card: int) -> str:
+    """Return how a card is named for people: id, level, colour and prestige, cost, such as `73 L3 w5 w3k7`."""
+    colour = gems.COLOURS[CARD_BONUS[card]]
+    return f"{card:2} L{CARD_LEVEL[card]} {colour}{CARD_PRESTIGE[card]} {gem_counts(CARD_COST[card])}"
+
+
+def gem_counts(counts: Iterable[int]) -> str:
+    """Return counts of colours in the order w u g r k j as a text such as `w3k7`."""
+    return "".join(f"{colour}{count}" for colour, count in zip(gems.COLOURS, counts) if count)

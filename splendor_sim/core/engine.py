@@ -586,19 +586,37 @@ def determinize(s, seat, key):
 
     The result depends on what the seat knows and on `key` alone.
     """
+    forget(s, seat)
+    redraw(s, seat, key)
+
+
+@kernel
+def forget(s, seat):
+    """Put the reserved cards that a seat does not know back into their decks; their places wait to be drawn anew."""
     for level in range(3):
         s.deck[level] = unseen(s, seat, level)
+
+
+@kernel
+def redraw(s, seat, key):
+    """Draw the reserved cards that a seat does not know from decks that hold them (`forget`), and rekey the game."""
     stream = key
     s.key = mix(key + GAMMA)
     for other in range(np.int64(s.players)):
-        for number in range(np.int64(s.reserved_count[other])):
-            if is_hidden_from(s, seat, other, number):
-                place = hand_place(other, number)
-                level = level_of(np.int64(s.card_at[place]))
-                deck = s.deck[level]
-                stream += _HIDDEN_STEP
-                card = nth_bit(deck, below(mix(stream), np.uint64(popcount(deck))))
-                s.deck[level] = deck ^ (_ONE << np.uint64(card))
-                put(s, place, LEVEL_START[level] + card)
+        if other != seat and s.hidden[other] != 0:
+            for number in range(np.int64(s.reserved_count[other])):
+                if is_hidden_from(s, seat, other, number):
+                    stream += _HIDDEN_STEP
+                    redraw_one(s, hand_place(other, number), mix(stream))
     for level in range(3):
         note_deck(s, level)
+
+
+@kernel(inline=False)
+def redraw_one(s, place, word):
+    """Draw another card of its level for a place of a hand."""
+    level = level_of(np.int64(s.card_at[place]))
+    deck = s.deck[level]
+    card = nth_bit(deck, below(word, np.uint64(popcount(deck))))
+    s.deck[level] = deck ^ (_ONE << np.uint64(card))
+    put(s, place, LEVEL_START[level] + card)

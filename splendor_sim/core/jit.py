@@ -285,6 +285,28 @@ def _met(typingctx: Any, noble_gems: Any, bonuses: Any) -> Any:
     return types.uint64(noble_gems, types.uint64), codegen
 
 
+# --- Scratch ---------------------------------------------------------------------------------------------------------
+
+
+def _local_twin(dtype: Any) -> Any:
+    """Return one record of a dtype on the stack of the calling function, not set to anything; never return it."""
+    return np.zeros(1, dtype)[0]
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _local(typingctx: Any, dtype: Any) -> Any:
+    # np.empty would ask the allocator, which costs more than many a kernel.
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        record = signature.return_type
+        bytes_ = ir.ArrayType(ir.IntType(8), record.size)
+        place = cgutils.alloca_once(builder, bytes_)
+        place.align = 64
+        return builder.bitcast(place, context.get_value_type(record))
+
+    return dtype.dtype(dtype), codegen
+
+
+local = _local_twin if JIT_DISABLED else _local
 popcount = _popcount_twin if JIT_DISABLED else _popcount
 nth_bit = _nth_bit_twin if JIT_DISABLED else _nth_bit
 met = _met_twin if JIT_DISABLED else _met
