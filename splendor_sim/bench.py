@@ -12,20 +12,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 import splendor_sim as ss
+from splendor_sim.agents import Agent
 from splendor_sim.result import Table
+from splendor_sim.search import Wood
 from splendor_sim.simulate import Crew, Plan, Tally, play_blocks, play_games, prepare, usable_processors
 
 SEATS = (2, 3, 4)
 ARRAY = 1024  # states in an array
+SIMULATIONS = 2000  # of a search
+_EVALUATION: dict[str, Any] = {"turns": 0}
+_TWO_TURNS = {"turns": 2, "policy": "greedy"}
+_PLAYOUT = {"leaf": "playout", "policy": "random"}
+SEARCHES = (
+    (2, "evaluation", _EVALUATION),
+    (4, "evaluation", _EVALUATION),
+    (2, "two greedy turns and evaluation", _TWO_TURNS),
+    (2, "random playout", _PLAYOUT),
+)
 _FINGERPRINT_GAMES = 1000  # of each kind; another number would be another fingerprint
 _COUNTED = ("games", "deadlocked", "truncated", "turns", "wins", "prestige", "cards", "nobles", "reserves")
 
 
-def measure(quick: bool = False, progress: Callable[[str], None] | None = None) -> dict[str, Any]:
+def measure(quick: bool = False, progress: Callable[[str], None] | None = None, search: bool = False) -> dict[str, Any]:
     """Return speeds and the fingerprint, in plain JSON types; about half a minute, or a few seconds if `quick`.
 
     Times are the best of several tries. games: by seats, whole random games on one thread and on all. states: ns a
-    state of the functions on arrays of states, one thread. progress: called with what is measured next.
+    state of the functions on arrays of states, one thread. searches, with `search`: simulations from openings, 2,000 a
+    tree, one thread. progress: called with what is measured next.
     """
     say = progress or (lambda text: None)
     say("compiling")
@@ -39,12 +52,18 @@ def measure(quick: bool = False, progress: Callable[[str], None] | None = None) 
         say(f"games of {seats} seats")
         games.append(_game_speed(seats, quick))
     say("arrays of states")
+    speeds = {name: 1e9 * best_time(work, states, quick) / ARRAY for name, work in functions.items()}
+    searches = []
+    for seats, leaf, options in SEARCHES if search else ():
+        say(f"search, {seats} seats, {leaf}")
+        searches.append({"seats": seats, "leaf": leaf, **_search_speed(seats, options, quick)})
     return {
         "machine": machine(),
         "quick": quick,
         "games": games,
         "array": ARRAY,
-        "states": {name: 1e9 * best_time(work, states, quick) / ARRAY for name, work in functions.items()},
+        "states": speeds,
+        "searches": searches,
         "fingerprint": fingerprint(),
     }
 
@@ -63,6 +82,16 @@ def tables(found: dict[str, Any]) -> list[Table]:
         for row in found["games"]
     )
     states = tuple((name, f"{ns:,.1f}", f"{1e3 / ns:,.1f}") for name, ns in found["states"].items())
+    searches = tuple(
+        (
+            f"{row['leaf']}, {row['seats']} seats",
+            f"{row['simulations_per_second']:,.0f}",
+            f"{1e9 / row['simulations_per_second']:,.0f}",
+            f"{row['bytes_a_simulation']:.0f}",
+        )
+        for row in found["searches"]
+    )
+    searched = Table(("Search, 1 thread", "simulations/s", "ns a simulation", "bytes a simulation"), (searches,))
     return [
         Table(
             ("Random games, seats", "games/s, 1 thread", "ns a turn", f"games/s, {threads} threads", "speed-up"),
@@ -72,6 +101,7 @@ def tables(found: dict[str, Any]) -> list[Table]:
             (f"Arrays of {found['array']:,} states, 1 thread", "ns a state", "million states/s"),
             (states,),
         ),
+        *([searched] if searches else []),
     ]
 
 
@@ -160,6 +190,20 @@ def _game_speed(players: int, quick: bool) -> dict[str, Any]:
         "games_per_second_on_all": speed_on_all,
         "speed_up": speed_on_all / speed,
     }
+
+
+def _search_speed(players: int, options: dict[str, Any], quick: bool) -> dict[str, float]:
+    """Simulations a second from openings, the best of several, and the memory that nodes and edges take."""
+    agent = Agent("mcts", (("simulations", str(SIMULATIONS)), *((name, str(value)) for name, value in options.items())))
+    settings = agent.settings()
+    best, used, tries = float("inf"), 0.0, 4 if quick else 100
+    for number in range(tries):
+        wood = Wood(ss.deal(number + 1, players=players, seed=1)[-1:], 1, SIMULATIONS + 4, number)
+        began = time.thread_time()
+        wood.grow(settings, SIMULATIONS, None)
+        best = min(best, time.thread_time() - began)
+        used += wood.bytes_used / SIMULATIONS
+    return {"simulations_per_second": SIMULATIONS / best, "bytes_a_simulation": used / tries}
 
 
 def _plan(players: int, games: int) -> Plan:

@@ -12,9 +12,10 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -140,13 +141,20 @@ class Recording:
         """How many games are safe on the disk, from game 0 on."""
         return self._done
 
-    def blocks(self, crew: "Crew", stop: threading.Event | None = None) -> Generator["Totals", None, None]:
+    def blocks(
+        self,
+        crew: "Crew",
+        stop: threading.Event | None = None,
+        play: "Callable[[Plan, Crew, threading.Event, int], Generator[Totals, None, None]] | None" = None,
+    ) -> Generator["Totals", None, None]:
         """Yield the totals of what was finished before, then of blocks of games as they are played and recorded.
 
-        Once `stop` is set the blocks end within a second; what was finished is kept. Raises OSError if it cannot be.
+        play: what plays the games from one on, play_blocks if it is None. Once `stop` is set the blocks end within a
+        second; what was finished is kept. Raises OSError if it cannot be.
         """
         from splendor_sim.simulate import Totals, play_blocks
 
+        play = play or play_blocks
         stop = stop or threading.Event()
         total = Totals(self.plan)
         try:
@@ -155,7 +163,7 @@ class Recording:
                 yield block
             if not stop.is_set() and self._done < self.plan.games:
                 self._since = time.monotonic()
-                with closing(play_blocks(self.plan, crew, stop, self._done)) as blocks:
+                with closing(play(self.plan, crew, stop, self._done)) as blocks:
                     for block in blocks:
                         total.add(block)
                         self._add(block)
@@ -164,6 +172,10 @@ class Recording:
             self._flush(wait=True)
         if self._done == self.plan.games == total.games:
             self._finish(total)
+
+    def end_at(self, games: int) -> None:
+        """Let the run be finished with so many games: those that were yielded so far."""
+        self.plan = replace(self.plan, games=games)
 
     def _restored(self, stop: threading.Event) -> Iterator["Totals"]:
         """The totals of what was finished before, while it is written anew; parts are read until one is not whole."""

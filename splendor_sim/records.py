@@ -65,7 +65,7 @@ def identity(plan: "Plan") -> dict[str, Any]:
         "agents": [agent.spec for agent in plan.agents],
         "seed": plan.seed,
         "rules": plan.options.to_dict(),
-        "rotate": plan.rotate,
+        **({"orders": [list(order) for order in plan.orders]} if plan.paired else {"rotate": plan.rotate}),
         "max_turns": plan.max_turns,
         "statistics": plan.statistics,
     }
@@ -90,8 +90,10 @@ def plan_of(metadata: dict[str, Any]) -> "Plan":
     if metadata.get("schema") != SCHEMA:
         raise RecordsError(f"the records have schema {metadata.get('schema')!r}; this version reads schema {SCHEMA}")
     names = ("games", "players", "agents", "seed", "rules", "rotate", "max_turns", "statistics")
+    orders = metadata.get("orders")  # of a match, in place of rotate
     try:
-        return Plan.of(*(metadata[name] for name in names))
+        known = metadata if orders is None else {**metadata, "rotate": True}
+        return Plan.of(**{name: known[name] for name in names}, orders=orders)
     except KeyError as error:
         raise RecordsError(f"the metadata of the records lacks {error}") from error
     except ValueError as error:
@@ -337,7 +339,7 @@ class _Parquet(Writer):
             records["ending"][endings == ending] = number
         players = self.plan.players
         for seat in range(players):
-            records["agents"][:, seat] = (seat - records["index"]) % players if self.plan.rotate else seat
+            records["agents"][:, seat] = np.array(self.plan.orders)[records["index"] % len(self.plan.orders), seat]
             records["winners"] |= column(f"won_{seat}").astype(np.uint8) << seat
             for name in _PER_SEAT:
                 records[name][:, seat] = column(f"{name}_{seat}")

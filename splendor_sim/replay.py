@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from splendor_sim.arena import Minds
 from splendor_sim.core.actions import BUY, RESERVE, action_name
 from splendor_sim.core.cards import LEVEL_START
 from splendor_sim.core.counters import RECORD_DTYPE, record_game
 from splendor_sim.core.engine import clear
-from splendor_sim.core.playout import GAME_DTYPE, next_word, start
-from splendor_sim.core.policies import choose
+from splendor_sim.core.playout import GAME_DTYPE, next_word, pack_orders, start
 from splendor_sim.game import Game
 from splendor_sim.records import RecordsError, flat, plan_of, read_metadata, read_row, row_of
 
@@ -45,6 +45,9 @@ def replay(source: str | os.PathLike[str] | dict[str, Any], index: int) -> Repla
     if isinstance(index, bool | np.bool_) or not isinstance(index, int | np.integer) or index < 0:
         raise RecordsError(f"the index of a game is a whole number from 0 on, not {index!r}")
     plan = plan_of(metadata)
+    for agent in plan.agents:
+        if not agent.is_compiled:
+            raise RecordsError(f"agent {agent.spec!r} decides otherwise each time, so its games cannot be played again")
     row = None if isinstance(source, dict) else read_row(Path(source), metadata, int(index))
     with np.errstate(over="ignore"):  # words wrap round; without the JIT numpy is told
         found = _play(plan, int(index))
@@ -59,14 +62,16 @@ def _play(plan: Any, index: int) -> Replay:
     under_way = np.zeros(1, GAME_DTYPE)
     s, mine = game.state[0], under_way[0]
     clear(s)
-    start(s, mine, np.uint64(plan.seed), index, plan.rotate)
+    turn, deal = index % len(plan.orders), index // len(plan.orders) if plan.paired else index
+    start(s, mine, np.uint64(plan.seed), index, pack_orders(np.array(plan.orders, np.int64))[turn], deal)
     opening = game.copy()
     decisions = []
+    minds = Minds(plan.agents, [plan.agents[agent] for agent in plan.orders[turn]])
     while not game.is_over and game.turn < plan.max_turns:
         turn, seat = game.turn, game.seat_to_move
         decks = game.state["deck"][0].copy()
-        policy = plan.agents[mine["agents"][seat]].policy
-        action = int(choose(policy, s, np.uint64(next_word(mine, seat))))
+        action = minds.decide(seat, game.state, np.uint64(next_word(mine, seat)))
+        minds.advance(game.state, action)
         game.apply(action)
         if RESERVE <= action < BUY:
             mine["reserves"][seat] += 1

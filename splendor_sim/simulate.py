@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from splendor_sim.agents import Agent, parse_agents
+from splendor_sim.agents import Agent, AgentError, parse_agent, parse_agents
 from splendor_sim.core.balance import BALANCE_DTYPE
 from splendor_sim.core.counters import RECORD_DTYPE, TOTALS_DTYPE
 from splendor_sim.core.jit import is_ready
@@ -105,7 +105,11 @@ def simulate(
 
 @dataclass(frozen=True)
 class Plan:
-    """All that the games of a run depend on."""
+    """All that the games of a run depend on.
+
+    orders: who sits where: in game i agent orders[i % len(orders)][seat]. paired: games with the same i // len(orders),
+    which go through all orders, have the same deal.
+    """
 
     games: int
     players: int
@@ -113,7 +117,8 @@ class Plan:
     seed: int
     rules: Any  # as given, in plain JSON types
     options: Rules
-    rotate: bool
+    orders: tuple[tuple[int, ...], ...]
+    paired: bool
     max_turns: int
     statistics: str
     records: bool = False  # whether totals of a block come with a record of each game
@@ -129,25 +134,59 @@ class Plan:
         rotate: Any,
         max_turns: Any,
         statistics: Any,
+        orders: Any = None,
     ) -> "Plan":
-        """Check the arguments of `simulate` and return them as a plan."""
+        """Check the arguments of `simulate` and return them as a plan.
+
+        With orders, agents may be fewer or more than seats, and not compiled, and games are paired.
+        """
         if not isinstance(rotate, bool | np.bool_):
             raise SimulationError(f"rotate must be True or False, not {rotate!r}")
         if not isinstance(statistics, str) or statistics not in STATISTICS:
             raise SimulationError(f"statistics must be {' or '.join(map(repr, STATISTICS))}, not {statistics!r}")
         players = check_players(players)
         options = Rules.of(rules)
+        if orders is None:
+            checked = parse_agents(agents, players)
+            _require_compiled(checked)
+        else:
+            checked = tuple(map(parse_agent, agents))
+            if not all(len(order) == players and set(order) <= set(range(len(checked))) for order in orders):
+                raise SimulationError(f"orders must name an agent for each of {players} seats, not as {orders!r}")
         return cls(
             games=_whole("games", games, 1, MOST_GAMES),
             players=players,
-            agents=parse_agents(agents, players),
+            agents=checked,
             seed=check_seed(seed),
             rules=_plain(rules, options),
             options=options,
-            rotate=bool(rotate),
+            orders=seatings(players, bool(rotate)) if orders is None else tuple(map(tuple, orders)),
+            paired=orders is not None,
             max_turns=_whole("max_turns", max_turns, 1, MOST_TURNS),
             statistics=statistics,
         )
+
+    @property
+    def rotate(self) -> bool:
+        """Whether the agents change seats from game to game."""
+        return len(self.orders) > 1
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether kernels play all agents, so that the games depend on the plan alone."""
+        return all(agent.is_compiled for agent in self.agents)
+
+
+def seatings(players: int, rotate: bool) -> tuple[tuple[int, ...], ...]:
+    """Return the agents by seat of successive games: agent a sits at seat (game + a) % players, or always at seat a."""
+    return tuple(tuple((seat - turn) % players for seat in range(players)) for turn in range(players if rotate else 1))
+
+
+def _require_compiled(agents: tuple[Agent, ...]) -> None:
+    for agent in agents:
+        if not agent.is_compiled:
+            what = "a Python class" if agent.is_class else "search by time or on threads"
+            raise AgentError(f"agent {agent.spec!r}, {what}, takes part in match and tournament only")
 
 
 @dataclass(frozen=True)
@@ -204,7 +243,8 @@ class Totals:
 
     counts: TOTALS_DTYPE[1]. by_turns: int64[longest + 1], games by their turns. balance: BALANCE_DTYPE[1] for a plan
     with statistics "full", else None. records: RECORD_DTYPE[games] of one block for a plan with records, else None;
-    they are not added up. restored: whether they were read from a file rather than played.
+    they are not added up. restored: whether they were read from a file rather than played. complaints: why games were
+    forfeited, of one block.
     """
 
     def __init__(self, plan: Plan) -> None:
@@ -213,6 +253,7 @@ class Totals:
         self.balance: Any = np.zeros(1, BALANCE_DTYPE) if plan.statistics == "full" else None
         self.records: Any = None
         self.restored = False
+        self.complaints: list[str] = []
 
     @property
     def games(self) -> int:
@@ -250,7 +291,7 @@ class Pace:
 def play_games(plan: Plan, first: int, count: int, pace: Pace | None = None) -> Totals:
     """Play games `first` to `first + count - 1` of a plan; once its stop signal is set, some of the first of them."""
     pace = pace or Pace()
-    kernel, inputs = _kernel_of(plan)
+    kernel, inputs, seats = _kernel_of(plan)
     totals, by_turns = Totals(plan), np.zeros(plan.max_turns + 1, np.int64)
     # The second record takes what games past the end of a slice do, which does not count.
     balance = None if totals.balance is None else np.zeros(2, BALANCE_DTYPE)
@@ -262,7 +303,7 @@ def play_games(plan: Plan, first: int, count: int, pace: Pace | None = None) -> 
         rows = None if records is None else records[done : done + games]
         # Words wrap round. Compiled code knows that; without the JIT numpy is told, and each thread tells its own.
         with np.errstate(over="ignore"):
-            kernel(*inputs, first + done, games, plan.rotate, plan.max_turns, totals.counts, by_turns, balance, rows)
+            kernel(*inputs, first + done, games, *seats, plan.max_turns, totals.counts, by_turns, balance, rows)
         pace.took(games, time.perf_counter() - began)
         done += games
     # The histogram is cut behind the longest game, so that a high limit of turns costs no memory.
@@ -274,14 +315,15 @@ def play_games(plan: Plan, first: int, count: int, pace: Pace | None = None) -> 
     return totals
 
 
-def _kernel_of(plan: Plan) -> tuple[Any, tuple[Any, ...]]:
-    """The kernel that plays blocks of a plan, and its first arguments: template, policies and seed."""
-    policies = np.array([agent.policy for agent in plan.agents], np.int64)
+def _kernel_of(plan: Plan) -> tuple[Any, tuple[Any, ...], tuple[Any, bool]]:
+    """The kernel that plays blocks of a plan, and its arguments: template, settings and seed; orders and paired."""
+    settings = np.concatenate([agent.settings() for agent in plan.agents])
     template = np.zeros(1, STATE_DTYPE)
     template["players"] = plan.players
     for name, value in plan.options.for_players(plan.players).items():
         template[name] = value
-    return block_kernel(policies), (template, policies, np.uint64(plan.seed))
+    seats = np.array(plan.orders, np.int64), plan.paired
+    return block_kernel(settings), (template, settings, np.uint64(plan.seed)), seats
 
 
 def prepare(plan: Plan, stop: threading.Event | None = None) -> None:
@@ -297,11 +339,11 @@ def prepare(plan: Plan, stop: threading.Event | None = None) -> None:
 
 def is_prepared(plan: Plan) -> bool:
     """Whether the games can start at once, because what they need is compiled already."""
-    kernel, inputs = _kernel_of(plan)
+    kernel, inputs, seats = _kernel_of(plan)
     by_turns = np.zeros(1, np.int64)
     balance = np.zeros(2, BALANCE_DTYPE) if plan.statistics == "full" else None
     records = np.zeros(1, RECORD_DTYPE) if plan.records else None
-    return is_ready(kernel, *inputs, 0, 0, plan.rotate, 1, Totals(plan).counts, by_turns, balance, records)
+    return is_ready(kernel, *inputs, 0, 0, *seats, 1, Totals(plan).counts, by_turns, balance, records)
 
 
 def play_blocks(

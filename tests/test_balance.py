@@ -87,7 +87,7 @@ class Recount:
         while not plain.is_over and plain.turn < plan.max_turns:
             seat = plain.to_move
             streams[seat] = streams[seat] + 0x9E3779B97F4A7C15 & WORD
-            if plan.agents[self.agents[seat]].policy == GREEDY:
+            if plan.agents[self.agents[seat]].name == "greedy":
                 action = int(choose(GREEDY, state[0], np.uint64(0)))
             else:
                 legal = plain.legal_actions()

@@ -13,8 +13,11 @@ import splendor_sim as ss
 from splendor_sim.core.balance import BALANCE_DTYPE
 from splendor_sim.core.counters import RECORD_DTYPE, TOTALS_DTYPE
 from splendor_sim.core.playout import play_any_block, play_random_block
+from splendor_sim.core.policies import RANDOM
 from splendor_sim.core.rules import PRESETS, Rules
+from splendor_sim.core.settings import SETTINGS_DTYPE
 from splendor_sim.core.state import STATE_DTYPE
+from splendor_sim.simulate import seatings
 
 RULES = [
     *PRESETS,
@@ -26,7 +29,7 @@ RULES = [
 GAMES = 3 if config.DISABLE_JIT else 300
 
 
-def played(kernel, players, rules, max_turns, first=7, count=GAMES, full=True):
+def played(kernel, players, rules, max_turns, first=7, count=GAMES, full=True, orders=None):
     template = np.zeros(1, STATE_DTYPE)
     template["players"] = players
     for name, value in Rules.of(rules).for_players(players).items():
@@ -34,9 +37,11 @@ def played(kernel, players, rules, max_turns, first=7, count=GAMES, full=True):
     totals, by_turns = np.zeros(1, TOTALS_DTYPE), np.zeros(max_turns + 1, np.int64)
     balance = np.zeros(2, BALANCE_DTYPE) if full else None
     records = np.zeros(count, RECORD_DTYPE) if full else None
-    policies = np.zeros(players, np.int64)
+    settings = np.zeros(players, SETTINGS_DTYPE)
+    settings["policy"] = RANDOM
+    seats = np.array(orders or seatings(players, True)), orders is not None
     with np.errstate(over="ignore"):
-        kernel(template, policies, np.uint64(5), first, count, True, max_turns, totals, by_turns, balance, records)
+        kernel(template, settings, np.uint64(5), first, count, *seats, max_turns, totals, by_turns, balance, records)
     return totals, by_turns, balance, records
 
 
@@ -52,6 +57,23 @@ def test_random_play_in_lanes_plays_and_counts_the_games_of_the_plain_loop(playe
     assert [part.tobytes() for part in (*plain[:2], plain[2][:1], plain[3])] == [
         part.tobytes() for part in (*lanes[:2], lanes[2][:1], lanes[3])
     ]
+
+
+@pytest.mark.kernel
+def test_paired_games_have_one_deal_in_all_orders_and_streams_of_their_own():
+    orders = [[0, 1, 1], [1, 0, 1], [1, 1, 0], [2, 2, 2]]
+    count = 12 if config.DISABLE_JIT else 40
+    plain, lanes = (
+        played(kernel, 3, "official", 30, 3, count, orders=orders) for kernel in (play_any_block, play_random_block)
+    )
+    assert plain[0].tobytes() == lanes[0].tobytes() and plain[3].tobytes() == lanes[3].tobytes()
+    found = plain[3]
+    assert found["agents"][:, :3].tolist() == [orders[index % 4] for index in found["index"]]
+    keys = {index // 4: key for index, key in zip(found["index"].tolist(), found["key"].tolist())}
+    assert found["key"].tolist() == [keys[index // 4] for index in found["index"].tolist()]
+    assert len(set(keys.values())) == len(keys) and len({row.tobytes()[16:] for row in found}) > len(keys)
+    alone = played(play_any_block, 3, "official", 30, 0, 11)[3]
+    assert keys[1] == alone["key"][1]
 
 
 def test_what_is_counted_beside_does_not_change_a_game():

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import splendor_sim as ss
-from splendor_sim.agents import AgentError
+from splendor_sim.agents import AgentError, parse_agent
 from splendor_sim.core.playout import block_kernel
 from splendor_sim.core.rng import stream_of
 from splendor_sim.core.rules import PRESETS, RulesError
@@ -140,7 +140,7 @@ def test_neighbouring_seeds_share_no_game():
 
 @pytest.mark.skipif(JIT_DISABLED, reason="nothing is compiled")
 def test_each_kernel_is_compiled_once_whatever_numbers_come():
-    kernels = [block_kernel(policies) for policies in ([0, 0], [1, 0])]
+    kernels = [block_kernel(parse_agent(spec).settings()) for spec in ("random", "greedy")]
     ss.simulate(50)
     ss.simulate(50, agents=["greedy", "random"])
     compiled = [len(kernel.signatures) for kernel in kernels]

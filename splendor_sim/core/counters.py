@@ -34,8 +34,9 @@ TOTALS_DTYPE = np.dtype(
     )
 )
 
-FINISHED, DEADLOCKED, TRUNCATED = 0, 1, 2  # how a game ended
-ENDING_NAMES = ("finished", "deadlocked", "truncated")
+# How a game ended; forfeited by an agent that failed, in matches alone.
+FINISHED, DEADLOCKED, TRUNCATED, FORFEITED = 0, 1, 2, 3
+ENDING_NAMES = ("finished", "deadlocked", "truncated", "forfeited")
 
 _by_seat = (4,)
 
@@ -48,7 +49,7 @@ RECORD_DTYPE = np.dtype(
                 ("index", "i8"),  # of the game in its run
                 ("key", "u8"),  # of its deal
                 ("turns", "u4"),
-                ("ending", "u1"),  # FINISHED, DEADLOCKED or TRUNCATED
+                ("ending", "u1"),  # FINISHED, DEADLOCKED, TRUNCATED or FORFEITED
                 ("winners", "u1"),  # set of seats, empty if truncated
                 ("agents", "u1", _by_seat),  # who sat there
                 ("prestige", "u1", _by_seat),

@@ -35,8 +35,9 @@ from splendor_sim.core.engine import (
     visit,
 )
 from splendor_sim.core.jit import kernel, nth_bit, popcount
-from splendor_sim.core.policies import RANDOM, choose
+from splendor_sim.core.policies import RANDOM, choose_noisily
 from splendor_sim.core.rng import AGENT, DEAL, GAMMA, below, mix, stream_of
+from splendor_sim.core.settings import SEARCH
 from splendor_sim.core.state import MAIN, OVER, PAYING
 
 _ONE = np.uint64(1)
@@ -62,18 +63,26 @@ GAME_DTYPE = np.dtype(
 )
 
 
-def block_kernel(policies: Any) -> Any:
-    """Return the kernel that plays blocks for these policies (int64[players]): both play the same games."""
+def block_kernel(settings: Any) -> Any:
+    """Return the kernel that plays blocks for such agents (SETTINGS_DTYPE[agents]): all play the same games."""
+    policies = settings["policy"].tolist()
+    if SEARCH in policies:
+        from splendor_sim.core.search_block import play_search_block  # is compiled for those alone who ask for it
+
+        return play_search_block
     return play_random_block if all(policy == RANDOM for policy in policies) else play_any_block
 
 
 @kernel
-def play_any_block(template, policies, seed, first, count, rotate, max_turns, totals, turn_counts, balance, records):
+def play_any_block(
+    template, settings, seed, first, count, orders, paired, max_turns, totals, turn_counts, balance, records
+):
     """Play games `first` to `first + count - 1` of a run and add them to the totals.
 
-    template: STATE_DTYPE[1] with players and rules filled in. policies: int64[players], by agent. seed: uint64.
-    rotate: agent a sits at seat (game + a) % players, else at seat a. totals: TOTALS_DTYPE[1].
-    turn_counts: int64[max_turns + 1]. balance: BALANCE_DTYPE[2], of which the first is added to, or None.
+    template: STATE_DTYPE[1] with players and rules filled in. settings: SETTINGS_DTYPE[agents]. seed: uint64.
+    orders: int64[k, players], the agents by seat, which the games go through in turn. paired: k games in succession,
+    all orders, have one deal. totals: TOTALS_DTYPE[1]. turn_counts: int64[max_turns + 1].
+    balance: BALANCE_DTYPE[2], of which the first is added to, or None.
     records: RECORD_DTYPE[count], one a game in the order of their indices, or None.
     """
     states = template.copy()
@@ -81,13 +90,16 @@ def play_any_block(template, policies, seed, first, count, rotate, max_turns, to
     s, game = states[0], games[0]
     clear(s)
     cleared = states.copy()
+    seated = pack_orders(orders)
+    k = len(seated)
     for index in range(first, first + count):
         states[0] = cleared[0]
-        start(s, game, seed, index, rotate)
+        start(s, game, seed, index, seated[index % k], index // k if paired else index)
         game.sink = 0
         while s.phase != OVER and s.turn < max_turns:
             seat = np.int64(s.to_move)
-            action = choose(policies[game.agents[seat]], s, next_word(game, seat))
+            agent = settings[game.agents[seat]]
+            action = choose_noisily(agent.policy, agent.epsilon, s, next_word(game, seat))
             if balance is None:
                 if RESERVE <= action < BUY:
                     game.reserves[seat] += 1
@@ -121,14 +133,28 @@ def apply_with_balance(s, game, seat, action, b):
 
 
 @kernel(inline=False)
-def start(s, game, seed, index, rotate):
-    """Lay out game `index` of a run in a cleared state and start its agents' streams and its counts."""
-    lay_out(s, stream_of(seed, index, DEAL))
+def pack_orders(orders):
+    """The agents by seat of each order, a byte a seat from the lowest on: int64[k].
+
+    A loop over games then passes numbers alone; arrays would be counted as references.
+    """
+    seated = np.zeros(len(orders), np.int64)
+    for order in range(len(orders)):
+        for seat in range(orders.shape[1]):
+            seated[order] |= orders[order, seat] << (8 * seat)
+    return seated
+
+
+@kernel(inline=False)
+def start(s, game, seed, index, seated, deal):
+    """Lay out a deal in a cleared state as game `index` of a run, and start its agents' streams and its counts.
+
+    seated: the agents by seat as `seated_agents` packs them.
+    """
+    lay_out(s, stream_of(seed, deal, DEAL))
     game.index = index
-    players = np.int64(s.players)
-    turned = index % players if rotate else 0
-    for seat in range(players):
-        game.agents[seat] = seat - turned if seat >= turned else seat - turned + players
+    for seat in range(np.int64(s.players)):
+        game.agents[seat] = (seated >> (8 * seat)) & 255
         game.streams[seat] = stream_of(seed, index, AGENT + seat)
         game.reserves[seat] = 0
         game.returned[seat] = 0
@@ -159,7 +185,9 @@ def next_word(game, seat):
 
 
 @kernel
-def play_random_block(template, policies, seed, first, count, rotate, max_turns, totals, turn_counts, balance, records):
+def play_random_block(
+    template, settings, seed, first, count, orders, paired, max_turns, totals, turn_counts, balance, records
+):
     """Play a block as play_any_block does, all agents being random.
 
     A lane whose game has ended goes on with the next game of the block, so that every game is played to its end,
@@ -170,9 +198,12 @@ def play_random_block(template, policies, seed, first, count, rotate, max_turns,
     games = np.empty(lanes, GAME_DTYPE)
     states[lanes] = template[0]
     clear(states[lanes])
+    seated = pack_orders(orders)
+    k = len(seated)
     for lane in range(lanes):
         states[lane] = states[lanes]
-        start(states[lane], games[lane], seed, first + lane, rotate)
+        index = first + lane
+        start(states[lane], games[lane], seed, index, seated[index % k], index // k if paired else index)
         games[lane].sink = 0
     next_index = first + lanes
     left = count
@@ -192,7 +223,7 @@ def play_random_block(template, policies, seed, first, count, rotate, max_turns,
                     end_game(s, game, totals, turn_counts, balance, records, first)
                     left -= 1
                 states[lane] = states[lanes]
-                start(s, game, seed, next_index, rotate)
+                start(s, game, seed, next_index, seated[next_index % k], next_index // k if paired else next_index)
                 game.sink = np.int64(next_index >= first + count)
                 next_index += 1
 
