@@ -10,6 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from splendor_sim.agents import AgentError as AgentError
+    from splendor_sim.arena import MatchResult as MatchResult
+    from splendor_sim.arena import TournamentResult as TournamentResult
+    from splendor_sim.arena import match as match
+    from splendor_sim.arena import tournament as tournament
     from splendor_sim.balance import Balance as Balance
     from splendor_sim.batch import StateError as StateError
     from splendor_sim.batch import deal as deal
@@ -30,6 +34,9 @@ if TYPE_CHECKING:
     from splendor_sim.core.rules import RulesError as RulesError
     from splendor_sim.core.state import STATE_DTYPE as STATE_DTYPE
     from splendor_sim.distributed import ClusterError as ClusterError
+    from splendor_sim.forest import Forest as Forest
+    from splendor_sim.forest import evaluate as evaluate
+    from splendor_sim.forest import score_decisions as score_decisions
     from splendor_sim.game import DepthError as DepthError
     from splendor_sim.game import Game as Game
     from splendor_sim.game import perft as perft
@@ -40,6 +47,9 @@ if TYPE_CHECKING:
     from splendor_sim.replay import Replay as Replay
     from splendor_sim.replay import replay as replay
     from splendor_sim.result import Result as Result
+    from splendor_sim.search import Found as Found
+    from splendor_sim.search import SearchError as SearchError
+    from splendor_sim.search import search as search
     from splendor_sim.simulate import SimulationError as SimulationError
     from splendor_sim.simulate import simulate as simulate
     from splendor_sim.sweep import Sweep as Sweep
@@ -56,8 +66,11 @@ _HOMES = {
     "Balance": "balance",
     "ClusterError": "distributed",
     "DepthError": "game",
+    "Forest": "forest",
+    "Found": "search",
     "Game": "game",
     "IllegalActionError": "core.actions",
+    "MatchResult": "arena",
     "OBSERVATION_DTYPE": "core.observation",
     "OBSERVATION_SIZE": "core.observation",
     "PositionError": "position",
@@ -67,25 +80,32 @@ _HOMES = {
     "Rules": "core.rules",
     "RulesError": "core.rules",
     "STATE_DTYPE": "core.state",
+    "SearchError": "search",
     "SeedError": "core.rng",
     "SimulationError": "simulate",
     "StateError": "batch",
     "Sweep": "sweep",
     "SweepError": "sweep",
+    "TournamentResult": "arena",
     "action_name": "core.actions",
     "deal": "batch",
     "determinize": "batch",
+    "evaluate": "forest",
     "from_position": "position",
     "legal_mask": "batch",
+    "match": "arena",
     "observe": "batch",
     "parse_action": "core.actions",
     "perft": "game",
     "playout": "batch",
     "replay": "replay",
+    "score_decisions": "forest",
+    "search": "search",
     "simulate": "simulate",
     "step": "batch",
     "sweep": "sweep",
     "to_position": "position",
+    "tournament": "arena",
 }
 __all__ = ["__version__", *_HOMES]
 

@@ -12,7 +12,7 @@ import click
 from splendor_sim import __version__
 
 # Each is a module here, imported when it is asked for.
-COMMANDS = ("run", "replay", "report", "sweep", "legal", "perft", "bench")
+COMMANDS = ("run", "match", "tournament", "analyse", "replay", "report", "sweep", "legal", "perft", "bench")
 
 DONE, FAILED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
 

@@ -1,10 +1,12 @@
 """What the commands that play many games share: their options, the plan they make, how it is played and repeated."""
 
 import json
+import math
 import shlex
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
     from splendor_sim.simulate import Crew, Plan, Tally
 
 MAX_TURNS = 1000
+LIMIT = 10.0
+_AGENTS = "random, greedy, guide, heuristic, mcts, with options as in mcts:simulations=500"
+_SHOWN = 0.2  # seconds between running figures, at least
 
 
 def game_options(
@@ -32,7 +37,7 @@ def game_options(
         click.option("--games", "-n", type=int, default=games, show_default=True, help=number),
         click.option("--players", "-p", type=int, help="Seats: 2, 3 or 4.  [default: one for each agent, or 2]"),
         click.option(
-            "--agent", "-a", "agents", multiple=True, metavar="SPEC", help="Once a seat: random or greedy.  [random]"
+            "--agent", "-a", "agents", multiple=True, metavar="SPEC", help=f"Once a seat: {_AGENTS}.  [random]"
         ),
         click.option("--seed", "-s", type=int, help="0 to 2**64 - 1; drawn and printed if it is left out."),
         click.option(
@@ -46,12 +51,97 @@ def game_options(
         click.option("--max-turns", type=int, default=MAX_TURNS, show_default=True, help="Where a game is stopped."),
     ]
 
+    return _all_of(options)
+
+
+def arena_options(deals: int) -> "Callable[[Callable[..., Any]], Callable[..., Any]]":
+    """The options of a command that lets agents play each other: how many deals, from which seed, under which rules."""
+    return _all_of(
+        [
+            click.option(
+                "--deals",
+                "-n",
+                type=int,
+                default=deals,
+                show_default=True,
+                help="Each is played in all orders of seats.",
+            ),
+            click.option("--players", "-p", type=int, default=2, show_default=True, help="Seats: 2, 3 or 4."),
+            click.option("--seed", "-s", type=int, help="0 to 2**64 - 1; drawn and printed if it is left out."),
+            click.option(
+                "--rules", "-r", default="official", show_default=True, metavar="RULES", help="Preset, JSON or @FILE."
+            ),
+            click.option(
+                "--rule", "changes", multiple=True, metavar="OPTION=VALUE", help="One rule, for example end=immediate."
+            ),
+            click.option("--threads", "-t", type=int, help="At most so many threads.  [default: all processors]"),
+            click.option(
+                "--max-turns", type=int, default=MAX_TURNS, show_default=True, help="Where a game is stopped."
+            ),
+            click.option(
+                "--limit",
+                type=float,
+                default=LIMIT,
+                show_default=True,
+                help="Seconds for a decision of a Python class.",
+            ),
+        ]
+    )
+
+
+def _all_of(options: list[Any]) -> "Callable[[Callable[..., Any]], Callable[..., Any]]":
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         for option in reversed(options):
             command = option(command)
         return command
 
     return decorate
+
+
+@contextmanager
+def against_each_other(failed: bool = False) -> Iterator[None]:
+    """Where a mistake in what is asked for is wrong usage, or a failure once games are played."""
+    try:
+        yield
+    except ValueError as error:
+        if failed:
+            raise click.ClickException(str(error)) from error
+        raise click.UsageError(str(error), click.get_current_context()) from error
+
+
+@contextmanager
+def running(deals: int, quiet: bool) -> Iterator[Callable[[int, Callable[[], str]], None]]:
+    """A function that shows how many deals are finished and a text, on standard error if that is a terminal."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda done, now: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = [TextColumn("{task.completed:,} of {task.total:,} deals"), BarColumn(), TextColumn("{task.description}")]
+    with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=deals)
+        shown = -math.inf
+
+        def show(done: int, now: Callable[[], str]) -> None:
+            nonlocal shown
+            if time.monotonic() > shown + _SHOWN:
+                shown = time.monotonic()
+                bar.update(task, completed=done, description=now())
+
+        yield show
+
+
+def again_with(words: list[str], result: Any, limit: float) -> str:
+    """The command that plays the same deals once more."""
+    words = ["splendor-sim", *words, "--players", str(result.players), "--seed", str(result.seed)]
+    if result.rules != "official":
+        words += ["--rules", result.rules if isinstance(result.rules, str) else json.dumps(result.rules)]
+    if result.max_turns != MAX_TURNS:
+        words += ["--max-turns", str(result.max_turns)]
+    if limit != LIMIT:
+        words += ["--limit", f"{limit:g}"]
+    return shlex.join(words)
 
 
 def draw_seed() -> int:
