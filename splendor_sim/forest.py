@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from splendor_sim import batch
+from splendor_sim.core import forest as many
 from splendor_sim.core import search as trees
 from splendor_sim.core.actions import ACTION_COUNT
 from splendor_sim.core.rng import SEARCH, check_seed, stream_of
@@ -127,7 +128,7 @@ class Forest:
             self._owners = np.zeros(needed, np.int64)
         late = np.float32(_LATE_EVEN if self._has_logits else self.uniform)
         self._count = int(
-            trees.select_leaves(
+            many.select_leaves(
                 *self._trees_and_roots(),
                 most,
                 np.float32(self.exploration),
@@ -154,7 +155,7 @@ class Forest:
         if self._has_logits not in (None, has_logits):
             raise SearchError("a forest gets logits with every update or with none")
         self._has_logits = has_logits
-        trees.update_leaves(
+        many.update_leaves(
             count,
             self._leaves,
             self._paths,
@@ -189,7 +190,7 @@ class Forest:
     def visits(self) -> NDArray[np.int64]:
         """Return the visits of the roots' decisions: int64[n, 78] by decision id, 0 where a game is over."""
         visits = np.zeros((len(self), ACTION_COUNT), np.int64)
-        trees.visits_of_trees(*self._trees_and_roots(), visits)
+        many.visits_of_trees(*self._trees_and_roots(), visits)
         return visits
 
     def values(self) -> NDArray[np.float64]:
@@ -244,13 +245,13 @@ class Forest:
         after = batch.copied(self.states[rows])
         shares = np.zeros((len(self), self.players))
         shares[rows, : after["players"].max(initial=0)] = batch.step(after, chosen[rows])[0]
-        trees.advance_trees(self.states, chosen, self._trees, self._nodes, self._edges, *self._spare)
+        many.advance_trees(self.states, chosen, self._trees, self._nodes, self._edges, *self._spare)
         before = self._trees["seat"][rows].copy()
         self.states[rows] = after
         self._known[rows] = after
         told = after["hidden"][np.arange(len(rows)), before] != 0
         fresh = [int(row) for row, other in zip(rows, told & (before != after["to_move"])) if other]
-        trees.forget_rows(self._known, self._trees, rows)
+        many.forget_rows(self._known, self._trees, rows)
         self._plant(fresh)
         return shares
 
@@ -273,7 +274,7 @@ class Forest:
         for row in rows:
             stream = np.uint64(stream_of(np.uint64(self._seed), self._planted, SEARCH))
             self._known[row] = self.states[row]
-            trees.plant(*self._trees_and_roots(), row, stream)
+            many.plant(*self._trees_and_roots(), row, stream)
             self._planted += 1
 
     def _trees_and_roots(self) -> tuple[Any, Any, Any, Any]:
@@ -295,7 +296,7 @@ def evaluate(states: Any) -> NDArray[np.float32]:
     """
     batch.legal_mask(states)
     values = np.zeros((len(states), int(states["players"].max(initial=0))), np.float32)
-    trees.evaluate_rows(batch.copied(states), values)
+    many.evaluate_rows(batch.copied(states), values)
     return values
 
 
@@ -306,7 +307,7 @@ def score_decisions(states: Any) -> NDArray[np.float32]:
     """
     masks = batch.legal_mask(states)
     scores = np.full(masks.shape, -np.inf, np.float32)
-    trees.score_rows(batch.copied(states), scores)
+    many.score_rows(batch.copied(states), scores)
     return scores
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from splendor_sim import batch
 from splendor_sim.agents import MOST_SIMULATIONS, AgentError, parse_agent
+from splendor_sim.core import forest as many
 from splendor_sim.core import jit
 from splendor_sim.core import search as trees
 from splendor_sim.core.actions import ACTION_COUNT, ACTION_NAMES
@@ -136,7 +137,7 @@ def search(
     *,
     seconds: float | None = None,
     leaf: str = "evaluation",
-    turns: int = 2,
+    turns: int = 4,
     policy: str = "heuristic",
     epsilon: float = 0.0,
     exploration: float | None = None,
@@ -193,9 +194,9 @@ def _found(root: Any, settings: Any, agent: Any, seed: int) -> Found:
     wood = Wood(root, threads, most_nodes(agent), seed)
     wood.grow(settings, agent.value("simulations") if agent.value("seconds") is None else None, agent.value("seconds"))
     visits, values = np.zeros(ACTION_COUNT, np.int64), np.zeros((ACTION_COUNT + 1, 4))
-    trees.summarise(*wood.arrays, visits, values)
+    many.summarise(*wood.arrays, visits, values)
     line = np.zeros((_LINE, 4), np.int64)
-    length = trees.expected_line(*wood.arrays, np.uint64(stream_of(np.uint64(seed), 0, PLAYOUT)), _FEWEST, line)
+    length = many.expected_line(*wood.arrays, np.uint64(stream_of(np.uint64(seed), 0, PLAYOUT)), _FEWEST, line)
     players = int(root["players"][0])
     order = sorted(
         np.flatnonzero(visits).tolist(), key=lambda action: (-visits[action], -values[action, wood.seat], action)
@@ -217,7 +218,7 @@ def _found(root: Any, settings: Any, agent: Any, seed: int) -> Found:
         simulations=wood.simulations,
         seed=seed,
         seconds=time.perf_counter() - began,
-        _cards={action: card for action in order if (card := int(trees.card_of(root[0], wood.seat, action))) >= 0},
+        _cards={action: card for action in order if (card := int(many.card_of(root[0], wood.seat, action))) >= 0},
     )
 
 
@@ -244,7 +245,7 @@ class Wood:
             np.empty((count, room), trees.EDGE_DTYPE),
         )
         for row in range(count):
-            trees.plant(*self.arrays, row, np.uint64(stream_of(np.uint64(seed), row, SEARCH)))
+            many.plant(*self.arrays, row, np.uint64(stream_of(np.uint64(seed), row, SEARCH)))
 
     @property
     def bytes_used(self) -> int:

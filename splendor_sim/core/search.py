@@ -10,48 +10,25 @@ see one. An edge that was never taken is a prior and the count of simulations in
 
 import numpy as np
 
-from splendor_sim.core.actions import (
-    BUY,
-    BUY_RESERVED,
-    GOLD_FOR,
-    HAND,
-    NOBLE,
-    PASS,
-    PAY,
-    RESERVE,
-    RESERVE_DECK,
-    RETURN,
-    SLOTS,
-)
-from splendor_sim.core.cards import CARD_COUNT, NOBLE_COUNT
 from splendor_sim.core.engine import (
     KEYED,
     apply,
     apply_main,
     forget,
     go_on,
-    hand_place,
     legal,
     legal_main,
     level_dealt,
-    place_of,
     redraw,
     winners,
 )
 from splendor_sim.core.evaluation import VALUES_DTYPE, evaluate
 from splendor_sim.core.heuristic import SCORES_DTYPE, score_decisions
 from splendor_sim.core.jit import kernel, local, nth_bit, popcount
+from splendor_sim.core.keys import KEYS_DTYPE, action_of, gather_keys, is_single, key_of, only_bit
 from splendor_sim.core.policies import RANDOM, choose_noisily, choose_random
 from splendor_sim.core.rng import GAMMA, below, mix
 from splendor_sim.core.state import MAIN, OVER, STATE_DTYPE
-
-# --- What decisions mean ---------------------------------------------------------------------------------------------
-# A key names a decision by its meaning: the same in every determinization, whatever slot a card lies in.
-
-KEY_DECK, KEY_PASS, KEY_RETURN, KEY_GOLD, KEY_PAY, KEY_NOBLE = 30, 33, 34, 40, 45, 46  # takes come first, as 0-29
-KEY_RESERVE = KEY_NOBLE + NOBLE_COUNT  # and the card's id
-KEY_BUY = KEY_RESERVE + CARD_COUNT  # and the card's id
-KEY_COUNT = KEY_BUY + CARD_COUNT
 
 NO_NODE, ROOT = 0, 1
 MOST_DEPTH = 120  # edges of a path; beyond, a node is a leaf
@@ -110,17 +87,11 @@ TREE_DTYPE = np.dtype(
 PATH_DTYPE = np.dtype(
     (np.record, np.dtype([("node", "u4", (MOST_DEPTH + 1,)), ("length", "i8"), ("low", "u8"), ("high", "u8")]))
 )
-# Which keys a state makes available, as a set of 256 bits.
-_KEYS_DTYPE = np.dtype((np.record, np.dtype([("word", "u8", (4,))])))
-
 # What a walk down the tree ends at.
 LEAF, TERMINAL, BLOCKED = 0, 1, 2
 
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
 _WORD_BITS = 64
-_TAKES = np.uint64((1 << RESERVE) - 1)
-_SIX, _FIVE, _THREE = np.uint64(63), np.uint64(31), np.uint64(7)
-_BYTE, _EIGHT = np.uint64(0xFF), np.uint64(8)
 _EVEN_PRIOR = -1  # as a prior for late decisions: as much as an even share
 
 
@@ -307,22 +278,6 @@ def is_veiled(s, t):
 
 
 @kernel
-def is_single(low, high):
-    """Whether one decision alone is legal."""
-    if low == _ZERO:
-        return high != _ZERO and high & (high - _ONE) == _ZERO
-    return high == _ZERO and low & (low - _ONE) == _ZERO
-
-
-@kernel
-def only_bit(low, high):
-    """The id of the one legal decision."""
-    if low != _ZERO:
-        return nth_bit(low, _ZERO)
-    return _WORD_BITS + nth_bit(high, _ZERO)
-
-
-@kernel
 def count_visit(nodes, path):
     """Count a simulation under way at every node of its path."""
     for place in range(path.length):
@@ -375,7 +330,7 @@ def choose_open(s, seat, t, n, nodes, edges, low, high, exploration, uniform):
 
     In place of the node's visits stand the simulations in which the edge could be taken.
     """
-    keys = local(_KEYS_DTYPE)
+    keys = local(KEYS_DTYPE)
     gather_keys(s, seat, low, high, keys)
     missing = popcount(low) + popcount(high)
     weight = exploration * np.float32(1.0 / _PRIOR_UNIT)
@@ -511,7 +466,7 @@ def add_late(s, seat, t, n, edges, low, high, uniform):
         make_prior(low, high, scores, uniform)
     even = np.float32(1.0) / np.float32(popcount(low) + popcount(high))
     number = np.int64(n.edge_count)
-    known = local(_KEYS_DTYPE)
+    known = local(KEYS_DTYPE)
     for word in range(4):
         known.word[word] = _ZERO
     first = np.int64(n.edges)
@@ -574,91 +529,6 @@ def widen(t, n, edges, number):
     n.edges = larger
     n.room = room_for(number + max(_ROOM_STEP, number // 4))
     return True
-
-
-# --- Keys ------------------------------------------------------------------------------------------------------------
-
-
-@kernel
-def gather_keys(s, seat, low, high, keys):
-    """The set of keys of the legal decisions."""
-    keys.word[1] = _ZERO
-    keys.word[2] = _ZERO
-    keys.word[3] = _ZERO
-    if s.phase != MAIN:
-        keys.word[0] = _ZERO
-        for half in range(2):
-            rest = low if half == 0 else high
-            while rest != _ZERO:
-                add_key(keys, key_of(s, seat, nth_bit(rest, _ZERO) + _WORD_BITS * half))
-                rest &= rest - _ONE
-        return
-    decks = (low >> np.uint64(RESERVE_DECK)) & _THREE
-    passing = (low >> np.uint64(PASS)) & _ONE
-    keys.word[0] = (low & _TAKES) | (decks << np.uint64(KEY_DECK)) | (passing << np.uint64(KEY_PASS))
-    for slot in range(SLOTS):
-        if (low >> np.uint64(RESERVE + slot)) & _ONE != _ZERO:
-            add_key(keys, KEY_RESERVE + np.int64(s.card_at[slot]))
-    rest = (low >> np.uint64(BUY)) & np.uint64((1 << (SLOTS + HAND)) - 1)
-    while rest != _ZERO:
-        add_key(keys, KEY_BUY + np.int64(s.card_at[place_of(seat, nth_bit(rest, _ZERO))]))
-        rest &= rest - _ONE
-
-
-@kernel
-def add_key(keys, key):
-    """Add a key to a set."""
-    keys.word[key >> 6] |= _ONE << np.uint64(key & 63)
-
-
-@kernel
-def key_of(s, seat, action):
-    """What a legal decision (id) means."""
-    if action < RESERVE:
-        return action
-    if action < RESERVE_DECK:
-        return KEY_RESERVE + np.int64(s.card_at[action - RESERVE])
-    if action < BUY:
-        return KEY_DECK + action - RESERVE_DECK
-    if action < PASS:
-        return KEY_BUY + np.int64(s.card_at[place_of(seat, action - BUY)])
-    if action == PASS:
-        return KEY_PASS
-    if action < NOBLE:
-        return KEY_RETURN + action - RETURN
-    if action < GOLD_FOR:
-        return KEY_NOBLE + np.int64(s.nobles[action - NOBLE])
-    return KEY_GOLD + action - GOLD_FOR if action < PAY else KEY_PAY
-
-
-@kernel
-def action_of(s, seat, key):
-    """The id of the decision that a key means in a state where it is legal."""
-    if key < KEY_DECK:
-        return key
-    if key >= KEY_RESERVE:
-        buying = key >= KEY_BUY
-        card = key - KEY_BUY if buying else key - KEY_RESERVE
-        for slot in range(SLOTS):
-            if s.card_at[slot] == card:
-                return BUY + slot if buying else RESERVE + slot
-        for number in range(HAND):
-            if s.card_at[hand_place(seat, number)] == card:
-                return BUY_RESERVED + number
-    if key < KEY_PASS:
-        return RESERVE_DECK + key - KEY_DECK
-    if key == KEY_PASS:
-        return PASS
-    if key < KEY_GOLD:
-        return RETURN + key - KEY_RETURN
-    if key < KEY_PAY:
-        return GOLD_FOR + key - KEY_GOLD
-    if key == KEY_PAY:
-        return PAY
-    for place in range(5):
-        if s.nobles[place] == key - KEY_NOBLE:
-            return NOBLE + place
-    return PASS
 
 
 # --- What was found --------------------------------------------------------------------------------------------------
@@ -783,221 +653,3 @@ def decide_by_search(s, seat, a, word, known, work, trees, nodes, edges):
     t.stream = word
     run_simulations(known, work, t, nodes[seat], edges[seat], seat, a, count)
     return choose_visited(s, t, nodes[seat], edges[seat])
-
-
-# --- Many trees ------------------------------------------------------------------------------------------------------
-
-
-@kernel
-def plant(known, trees, nodes, edges, row, stream):
-    """Forget in a root what its seat to move does not know, and begin its tree. stream: uint64, of its randomness."""
-    s = known[row]
-    forget(s, np.int64(s.to_move))
-    clear_tree(trees[row], nodes[row], edges[row], np.int64(s.to_move), stream)
-
-
-@kernel
-def select_leaves(known, trees, nodes, edges, most, exploration, uniform, leaves, paths, owners):
-    """Collect up to `most` leaves of each tree whose root's state is not over, and return how many there are.
-
-    known: STATE_DTYPE[n], roots after `forget`. trees: TREE_DTYPE[n]; nodes, edges: [n, room]. leaves, paths, owners:
-    STATE_DTYPE, PATH_DTYPE and int64 [n * most], filled from the start. What ends the game is backed up at once.
-    """
-    count = 0
-    v = local(VALUES_DTYPE)
-    for row in range(len(known)):
-        t = trees[row]
-        mine, tries = 0, 0
-        while mine < most and tries < 2 * most and known[row].phase != OVER and t.nodes < t.node_room:
-            tries += 1
-            leaves[count] = known[row]
-            s = leaves[count]
-            redraw(s, t.seat, next_key(t))
-            end = descend(s, t, nodes[row], edges[row], paths[count], exploration, uniform)
-            if end == BLOCKED:
-                break
-            if end == TERMINAL:
-                value_outcome(s, v)
-                back_up(nodes[row], paths[count], v, np.int64(s.players))
-            else:
-                owners[count] = row
-                count += 1
-                mine += 1
-    return count
-
-
-@kernel
-def update_leaves(count, leaves, paths, owners, trees, nodes, edges, logits, values, uniform):
-    """Back up the values of leaves (float32[count, players]) and give them edges by logits (float32[count, 78]) if any.
-
-    Without logits a node gets its edges on its second visit, from the heuristic.
-    """
-    v = local(VALUES_DTYPE)
-    for place in range(count):
-        row = owners[place]
-        s, path = leaves[place], paths[place]
-        if logits is not None:
-            expand_by_logits(s, trees[row], nodes[row], edges[row], path, logits, place, uniform)
-        for seat in range(values.shape[1]):
-            v.value[seat] = values[place, seat]
-        back_up(nodes[row], path, v, np.int64(s.players))
-
-
-@kernel(inline=False)
-def expand_by_logits(s, t, nodes, edges, path, logits, place, uniform):
-    """Give the leaf of a path its edges."""
-    n = nodes[path.node[path.length - 1]]
-    if n.edges != 0:
-        return
-    first = take_block(t, edges, popcount(path.low) + popcount(path.high))
-    if first == 0:
-        return
-    scores = local(SCORES_DTYPE)
-    for action in range(logits.shape[1]):
-        scores.score[action] = logits[place, action]
-    make_prior(path.low, path.high, scores, uniform)
-    fill_block(s, n, edges, path.low, path.high, scores, first, popcount(path.low) + popcount(path.high))
-
-
-@kernel
-def summarise(known, trees, nodes, edges, visits, values):
-    """Add up what the trees of rows found for roots alike: visits int64[78] and values float64[79, 4] by decision.
-
-    The values are means over the trees' visits; those of the root come last.
-    """
-    own = np.zeros(len(visits), np.int64)
-    for action in range(len(visits)):
-        visits[action] = 0
-    values[:] = 0.0
-    total = 0
-    s = known[0]
-    low, high = legal(s)
-    seat = np.int64(s.to_move)
-    for row in range(len(trees)):
-        root = nodes[row, ROOT]
-        total += np.int64(root.visits)
-        for other in range(np.int64(s.players)):
-            values[len(visits), other] += np.float64(root.value[other]) * np.int64(root.visits)
-        root_visits(s, trees[row], nodes[row], edges[row], own)
-        for action in range(len(visits)):
-            if own[action] > 0:
-                visits[action] += own[action]
-                n = root
-                if not is_single(low, high):
-                    n = nodes[row, child_of(root, edges[row], key_of(s, seat, action))]
-                for other in range(np.int64(s.players)):
-                    values[action, other] += np.float64(n.value[other]) * own[action]
-    for action in range(len(visits)):
-        if visits[action] > 0:
-            values[action] /= visits[action]
-    if total > 0:
-        values[len(visits)] /= total
-
-
-@kernel
-def expected_line(known, trees, nodes, edges, key, least, line):
-    """Follow the most visited decisions from a root alike in all rows, in the deal of a key, and return how many.
-
-    least: visits that a decision needs. line: int64[most, 4]: seat, decision, card that it is about or -1, visits.
-    """
-    work = known[:1].copy()
-    s = work[0]
-    redraw(s, trees[0].seat, key)
-    places = np.full(len(trees), ROOT)
-    length = 0
-    while length < len(line) and s.phase != OVER:
-        low, high = legal(s)
-        seat = np.int64(s.to_move)
-        best, most, best_key = -1, 0, 0
-        if is_single(low, high):
-            best, most = only_bit(low, high), least
-        else:
-            for action in range(PAY + 1):
-                mask = low if action < _WORD_BITS else high
-                if (mask >> np.uint64(action & 63)) & _ONE == _ZERO:
-                    continue
-                meaning = key_of(s, seat, action)
-                visits = 0
-                for row in range(len(trees)):
-                    if places[row] != NO_NODE:
-                        child = child_of(nodes[row, places[row]], edges[row], meaning)
-                        visits += np.int64(nodes[row, child].visits) if child != NO_NODE else 0
-                if visits > most:
-                    best, most, best_key = action, visits, meaning
-            if most >= least:
-                for row in range(len(trees)):
-                    if places[row] != NO_NODE:
-                        places[row] = child_of(nodes[row, places[row]], edges[row], best_key)
-        if most < least:
-            return length
-        line[length, 0] = seat
-        line[length, 1] = best
-        line[length, 2] = card_of(s, seat, best)
-        line[length, 3] = most
-        apply(s, best, KEYED)
-        length += 1
-    return length
-
-
-@kernel
-def card_of(s, seat, action):
-    """The card that a decision buys or reserves, -1 if it is about none or about a deck's top."""
-    if RESERVE <= action < RESERVE_DECK:
-        return np.int64(s.card_at[action - RESERVE])
-    if BUY <= action < PASS:
-        return np.int64(s.card_at[place_of(seat, action - BUY)])
-    return -1
-
-
-@kernel
-def visits_of_trees(known, trees, nodes, edges, visits):
-    """Write the visits of every root's decisions to visits: int64[n, 78]; 0 where the game is over."""
-    for row in range(len(known)):
-        if known[row].phase != OVER:
-            root_visits(known[row], trees[row], nodes[row], edges[row], visits[row])
-
-
-@kernel
-def advance_trees(states, actions, trees, nodes, edges, spare_nodes, spare_edges):
-    """Advance every tree by a decision (int64[n], -1 for none), before it is applied."""
-    for row in range(len(states)):
-        if actions[row] >= 0:
-            advance_tree(states[row], actions[row], trees[row], nodes[row], edges[row], spare_nodes, spare_edges)
-
-
-@kernel
-def forget_rows(known, trees, rows):
-    """Forget in some roots (int64[m]) what their seats to move do not know, and let their trees keep what they do."""
-    for place in range(len(rows)):
-        row = rows[place]
-        seat = np.int64(known[row].to_move)
-        forget(known[row], seat)
-        trees[row].seat = seat
-
-
-@kernel
-def evaluate_rows(states, values):
-    """Write the evaluation of every state, or the shares of the win if it is over, to values: float32[n, players]."""
-    v = local(VALUES_DTYPE)
-    for row in range(len(states)):
-        if states[row].phase == OVER:
-            value_outcome(states[row], v)
-        else:
-            evaluate(states[row], v)
-        for seat in range(np.int64(states[row].players)):
-            values[row, seat] = v.value[seat]
-
-
-@kernel
-def score_rows(states, scores):
-    """Write the heuristic's scores of the legal decisions to scores: float32[n, 78]; others are left alone."""
-    r = local(SCORES_DTYPE)
-    for row in range(len(states)):
-        if states[row].phase == OVER:
-            continue
-        score_decisions(states[row], r)
-        low, high = legal(states[row])
-        for action in range(PAY + 1):
-            mask = low if action < _WORD_BITS else high
-            if (mask >> np.uint64(action & 63)) & _ONE != _ZERO:
-                scores[row, action] = r.score[action]

@@ -6,8 +6,8 @@ SEARCH = 100  # as a policy: searches a tree; the others are in policies.py
 TO_THE_END = -1  # as `turns`: a leaf's value is the outcome of a playout
 
 # What search uses where nothing else is asked for; exploration by kind of leaf, since the noise of a leaf decides it.
-EXPLORATION = {"evaluation": 0.3, "playout": 1.5}
-UNIFORM = 0.1
+EXPLORATION = {"evaluation": 0.4, "playout": 1.5}
+UNIFORM = 0.4
 
 SETTINGS_DTYPE = np.dtype(
     (
