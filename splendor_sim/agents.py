@@ -52,7 +52,7 @@ _SEARCH = {
     "seconds": Option("time a decision, in place of simulations", None, _number(float, 0.001, 3600)),
     "threads": Option("trees that are searched side by side and added up", 1, _number(int, 1, 256)),
     "leaf": Option("evaluation, or playout to the end", "evaluation", _one_of(*LEAVES)),
-    "turns": Option("turns that the policy plays before an evaluation", 4, _number(int, 0, 1000)),
+    "turns": Option("turns that the policy plays before an evaluation", 2, _number(int, 0, 1000)),
     "policy": Option("who plays those turns, or playouts", "heuristic", _one_of(*POLICY_NAMES)),
     "epsilon": Option("share of the policy's decisions made at random", 0.0, _number(float, 0, 1)),
     "exploration": Option("weight of the prior against values", None, _number(float, 0, 100)),

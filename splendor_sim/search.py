@@ -137,7 +137,7 @@ def search(
     *,
     seconds: float | None = None,
     leaf: str = "evaluation",
-    turns: int = 4,
+    turns: int = 2,
     policy: str = "heuristic",
     epsilon: float = 0.0,
     exploration: float | None = None,

@@ -26,7 +26,7 @@ SIMULATIONS = 100_000
 @click.option("--seconds", type=float, help="How long to search, in seconds; such a search cannot be repeated exactly.")
 @click.option("--threads", "-t", type=int, default=1, show_default=True, help="Trees that are searched side by side.")
 @click.option("--leaf", default="evaluation", show_default=True, help="What values a leaf: evaluation or playout.")
-@click.option("--turns", type=int, default=4, show_default=True, help="Turns of the policy before an evaluation.")
+@click.option("--turns", type=int, default=2, show_default=True, help="Turns of the policy before an evaluation.")
 @click.option("--policy", default="heuristic", show_default=True, help="Who plays those turns, or playouts.")
 @click.option("--exploration", type=float, help="Weight of the prior against values.")
 @click.option("--seed", "-s", type=int, help="0 to 2**64 - 1; drawn and printed if it is left out.")
