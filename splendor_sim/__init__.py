@@ -40,9 +40,12 @@ if TYPE_CHECKING:
     from splendor_sim.game import DepthError as DepthError
     from splendor_sim.game import Game as Game
     from splendor_sim.game import perft as perft
+    from splendor_sim.outsiders import View as View
     from splendor_sim.position import PositionError as PositionError
     from splendor_sim.position import from_position as from_position
     from splendor_sim.position import to_position as to_position
+    from splendor_sim.ratings import RatingError as RatingError
+    from splendor_sim.ratings import Sprt as Sprt
     from splendor_sim.records import RecordsError as RecordsError
     from splendor_sim.replay import Replay as Replay
     from splendor_sim.replay import replay as replay
@@ -74,6 +77,7 @@ _HOMES = {
     "OBSERVATION_DTYPE": "core.observation",
     "OBSERVATION_SIZE": "core.observation",
     "PositionError": "position",
+    "RatingError": "ratings",
     "RecordsError": "records",
     "Replay": "replay",
     "Result": "result",
@@ -83,10 +87,12 @@ _HOMES = {
     "SearchError": "search",
     "SeedError": "core.rng",
     "SimulationError": "simulate",
+    "Sprt": "ratings",
     "StateError": "batch",
     "Sweep": "sweep",
     "SweepError": "sweep",
     "TournamentResult": "arena",
+    "View": "outsiders",
     "action_name": "core.actions",
     "deal": "batch",
     "determinize": "batch",

@@ -6,6 +6,7 @@ numbers of deals. Games with agents that no kernel plays depend on these agents 
 """
 
 import functools
+import hashlib
 import itertools
 import json
 import math
@@ -272,7 +273,7 @@ def _play_game(plan: Plan, index: int, hosts: "_Seated", record: Any, stop: thre
     try:
         for seat, agent in enumerate(playing):
             if agent.is_class:
-                hosts.at(agent, seat).start(seat, int(next_word(mine, seat)))
+                hosts.at(agent, seat).start(seat, _seed_for(next_word(mine, seat)))
         while not game.is_over and game.turn < plan.max_turns:
             if stop.is_set():
                 raise Stopped
@@ -297,6 +298,11 @@ def _play_game(plan: Plan, index: int, hosts: "_Seated", record: Any, stop: thre
         record["ending"] = FORFEITED
         record["winners"] = ((1 << plan.players) - 1) & ~(1 << seat)
     return complaint
+
+
+def _seed_for(word: Any) -> int:
+    """A seed for a class: streams can be followed back to the deal that they share a seed with, a digest cannot."""
+    return int.from_bytes(hashlib.sha256(int(word).to_bytes(8, "little")).digest()[:8], "little")
 
 
 class Minds:

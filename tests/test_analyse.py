@@ -34,7 +34,9 @@ def test_the_best_decision_comes_first_and_begins_the_expected_line(run, opening
     head = next(number for number, row in enumerate(rows) if row[:1] == ["Decision"])
     assert rows[head + 2][: len(best)] == best
     assert next(row for row in rows if row[:1] == ["1."])[1 : 3 + len(best)] == ["seat", "0", *best]
-    assert out.rstrip().endswith(f"again: splendor-sim analyse {opening} --simulations 500 --threads 1 --turns 2 --seed 3")
+    assert out.rstrip().endswith(
+        f"again: splendor-sim analyse {opening} --simulations 500 --threads 1 --turns 2 --seed 3"
+    )
 
 
 def test_json_is_what_the_search_found(run, opening):

@@ -36,13 +36,15 @@ class _Commands(click.Group):
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="splendor-sim", message="%(prog)s %(version)s")
 def program() -> None:
-    """Splendor by the million: exact rules, random and heuristic agents, statistics with intervals.
+    """Splendor by the million: exact rules, agents from random to search, statistics with intervals.
 
     \b
     A million random games of two seats:
         splendor-sim run
     Greedy against random, 100,000 games:
         splendor-sim run --games 100000 --agent greedy --agent random
+    Who is stronger, on the same deals from both seats:
+        splendor-sim match mcts:simulations=128 heuristic --deals 500
     """
 
 
