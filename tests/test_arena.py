@@ -348,7 +348,9 @@ def test_an_interrupt_reports_what_is_finished_while_a_class_thinks(agents):
         "            time.sleep(1000)\n        return view.legal_actions[0]\n"
     )
     words = ["match", "slow:Slow", "random", "-n", "50", "-t", "1", "--max-turns", "4", "--limit", "500", "--json"]
-    program = "import sys; from splendor_sim.cli import main; sys.exit(main())"
+    # A shell starts what it puts in the background deaf to interrupts, and so all that this starts.
+    hear = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    program = f"{hear}; import sys; from splendor_sim.cli import main; sys.exit(main())"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(EXAMPLES.parent), *sys.path])}
     process = subprocess.Popen(
         [sys.executable, "-c", program, *words],
@@ -357,11 +359,15 @@ def test_an_interrupt_reports_what_is_finished_while_a_class_thinks(agents):
         text=True,
         env=environment,
     )
-    until = time.monotonic() + 60
-    while not (agents / "thinks").exists():
-        assert time.monotonic() < until and process.poll() is None
-        time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=20)
+    try:
+        until = time.monotonic() + 60
+        while not (agents / "thinks").exists():
+            assert time.monotonic() < until and process.poll() is None
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=20)
+    finally:
+        process.kill()
+        process.communicate()
     assert process.returncode == 130 and "of the 2 deals finished out of 50" in err
     assert json.loads(out)["games"] == 4
