@@ -805,7 +805,7 @@ class TournamentResult(_Facts):
     def heading(self) -> str:
         """Return what was played, in a line or two."""
         number = math.comb(len(self.agents), self.players)
-        tables = "1 table" if number == 1 else f"each of {number:,} tables"
+        tables = "1 table" if number == 1 else f"{number:,} tables"
         return f"{len(self.agents)} agents, {tables}, every order of seats on each deal\n{self._played()}"
 
     def tables(self) -> list[Table]:
@@ -817,7 +817,7 @@ class TournamentResult(_Facts):
             sure = "-" if below is None else _likely(self.superiority[found.agent][below])
             name = f"{place + 1}  {found.spec}"
             rows.append((name, _elo(found.rating), f"{found.games:,}", _share(found.share), sure))
-        tables = [Table(("Ratings", "Elo, 95 %", "games", "share of wins, 95 %", "above the next"), (tuple(rows),))]
+        tables = [Table(("Ratings", "Elo, 95 %", "games", "share of wins, 95 %", "stronger"), (tuple(rows),))]
         if self.pairs is not None:
             cells = [
                 tuple("-" if (pair := self.pairs[i][j]) is None else f"{100 * pair.share.value:.1f}" for j in order)

@@ -340,6 +340,13 @@ def test_a_mistake_is_told_in_a_line(capsys, line, told, wrong_usage):
     assert (code, out) == (2 if wrong_usage else 1, "") and told in err and err.count("\n") == 1
 
 
+def test_a_tournament_can_be_the_first_thing_that_a_process_does():
+    program = "import sys; from splendor_sim.cli import main; sys.exit(main())"
+    words = ["tournament", "random", "greedy", "guide", "--deals", "20", "--seed", "1", "--quiet"]
+    done = subprocess.run([sys.executable, "-c", program, *words], capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stderr) == (0, "") and "guide" in done.stdout
+
+
 def test_an_interrupt_reports_what_is_finished_while_a_class_thinks(agents):
     (agents / "slow.py").write_text(
         "import time\nclass Slow:\n    def __init__(self, **_): self.games = 0\n"

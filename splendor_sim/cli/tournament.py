@@ -21,7 +21,6 @@ from splendor_sim.cli.shared import (
     note,
     print_json,
     print_tables,
-    quick_start,
     quiet_option,
     require_writable,
     to_json,
@@ -68,7 +67,7 @@ def command(
     if out is not None:
         require_writable(out)
     seed = draw_seed() if seed is None else seed
-    with quick_start(), against_each_other():
+    with against_each_other():  # no quick start: the library for ratings needs what that leaves out
         from splendor_sim.agents import parse_agent
         from splendor_sim.arena import TournamentTally, check_limit, play_tournament, tournament_plans
         from splendor_sim.simulate import Crew
