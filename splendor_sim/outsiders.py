@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 LIMIT = 10.0  # seconds for a decision
 _BEGIN = 60.0  # seconds to import a module and make an agent
-_TRIES = 3  # times in succession that an agent may fail to begin
+_TRIES = 3  # times in succession that an agent which has begun before may fail to
 _LONGEST = 1 << 20  # bytes of an answer
 _SOON = 0.05  # seconds between looks at `stop`
 
@@ -116,19 +116,20 @@ class Host:
         self._process: subprocess.Popen[bytes] | None = None
         self._answers: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._failed = 0  # times in succession that it failed to begin
+        self._has_begun = False
         self._closed = False
 
     def start(self, seat: int, seed: int) -> None:
-        """Begin a game; raises Failure, or AgentError if the agent does not begin again and again."""
+        """Begin a game; raises Failure, or AgentError if the agent never began, or does not again and again."""
         if self._process is None:
             try:
                 self._begin()
             except Failure as error:
                 self._failed += 1
-                if self._failed == _TRIES:
+                if not self._has_begun or self._failed == _TRIES:
                     raise AgentError(f"agent {self.spec!r} cannot begin: {error}") from None
                 raise
-            self._failed = 0
+            self._failed, self._has_begun = 0, True
         self._ask(("start", {"seat": seat, "seed": seed}), self._limit)
 
     def choose(self, view: dict[str, Any]) -> int | str:
