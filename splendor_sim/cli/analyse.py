@@ -66,7 +66,7 @@ def command(
 
         game = read_game(position)
         if not is_ready():
-            note("compiling the search, once; this takes about half a minute", quiet)
+            note("compiling the search, once; this takes about a minute", quiet)
         try:
             search(game, 1)  # loads the kernels, so that seconds are those of the search
             found = search(

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from splendor_sim.simulate import Crew, Plan, Tally
 
 MAX_TURNS = 1000
-_COMPILING = "the game, once; this takes about 15 s"
 LIMIT = 10.0
 _AGENTS = "random, greedy, guide, heuristic, mcts, with options as in mcts:simulations=500"
 _SHOWN = 0.2  # seconds between running figures, at least
@@ -240,9 +239,9 @@ def make_ready(plan: "Plan", stop: threading.Event, quiet: bool) -> None:
         from splendor_sim.simulate import is_prepared, prepare
 
         if not is_prepared(plan):
-            searches = any(agent.name == "mcts" for agent in plan.agents)
-            what = "the game and its search, once; this takes about a minute" if searches else _COMPILING
-            note(f"compiling {what}", quiet)
+            names = {agent.name for agent in plan.agents}
+            takes = "a minute" if "mcts" in names else "15 s" if names == {"random"} else "half a minute"
+            note(f"compiling the game, once; this takes about {takes}", quiet)
         prepare(plan, stop)
 
 
