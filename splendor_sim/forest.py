@@ -172,8 +172,8 @@ class Forest:
     def add_noise(self, alpha: float = 0.5, share: float = 0.25, seed: int = 0) -> None:
         """Mix Dirichlet noise into the priors of the roots that have one: (1 - share) * prior + share * noise.
 
-        A root has its prior from the first update on. Raises SearchError for an alpha that is not above 0 or a share
-        outside 0-1.
+        A root has its prior from the first update on, without logits from the second. Raises SearchError for an alpha
+        that is not above 0 or a share outside 0-1.
         """
         alpha, share = _in_range("alpha", alpha, 1e-6, 1e6), _in_range("share", share, 0, 1)
         self._require_still()

@@ -34,10 +34,11 @@ class SearchError(ValueError):
 
 
 class Decision(NamedTuple):
-    """A decision that was searched: how often, and each seat's share of the win after it."""
+    """A searched decision: about which card (id, or None), its visits, each seat's share of the win after it."""
 
     action: int
     name: str
+    card: int | None
     visits: int
     values: tuple[float, ...]
 
@@ -86,10 +87,7 @@ class Found:
             "values": list(self.values),
             "simulations": self.simulations,
             "seed": self.seed,
-            "decisions": [
-                {"action": each.action, "name": each.name, "visits": each.visits, "values": list(each.values)}
-                for each in self.decisions
-            ],
+            "decisions": [{**each._asdict(), "values": list(each.values)} for each in self.decisions],
             "line": [
                 {"seat": step.seat, "action": step.action, "name": step.name, "card": step.card} for step in self.steps
             ],
@@ -104,10 +102,9 @@ class Found:
         """Return the most visited decisions and the expected line as tables."""
         total = max(1, int(self.visits.sum()))
         seats = tuple(f"seat {seat}" for seat in range(len(self.values)))
-        cards = {step.action: step.card for step in self.steps[:1]}
         best = tuple(
             (
-                _told(each.name, self._cards.get(each.action, cards.get(each.action))),
+                _told(each.name, each.card),
                 f"{each.visits:,}",
                 f"{100 * each.visits / total:.1f} %",
                 *(f"{100 * value:.1f} %" for value in each.values),
@@ -122,8 +119,6 @@ class Found:
             Table(("Decision", "visits", "of all", *seats), (best,)),
             Table(("Line", "who", "decision", "visits"), (line,)),
         ]
-
-    _cards: dict[int, int] = field(default_factory=dict, repr=False)
 
     def __str__(self) -> str:
         return "\n\n".join([self.heading(), *map(str, self.tables())])
@@ -201,6 +196,11 @@ def _found(root: Any, settings: Any, agent: Any, seed: int) -> Found:
     order = sorted(
         np.flatnonzero(visits).tolist(), key=lambda action: (-visits[action], -values[action, wood.seat], action)
     )
+    decisions = []
+    for action in order:
+        card, shares = int(many.card_of(root[0], wood.seat, action)), values[action, :players]
+        told = card if card >= 0 else None
+        decisions.append(Decision(action, ACTION_NAMES[action], told, int(visits[action]), tuple(shares.tolist())))
     steps = [
         Step(seat, action, ACTION_NAMES[action], card if card >= 0 else None, count)
         for seat, action, card, count in line[:length].tolist()
@@ -210,15 +210,11 @@ def _found(root: Any, settings: Any, agent: Any, seed: int) -> Found:
         best=order[0],
         visits=visits,
         values=tuple(values[ACTION_COUNT, :players].tolist()),
-        decisions=tuple(
-            Decision(action, ACTION_NAMES[action], int(visits[action]), tuple(values[action, :players].tolist()))
-            for action in order
-        ),
+        decisions=tuple(decisions),
         steps=tuple(steps),
         simulations=wood.simulations,
         seed=seed,
         seconds=time.perf_counter() - began,
-        _cards={action: card for action in order if (card := int(many.card_of(root[0], wood.seat, action))) >= 0},
     )
 
 
