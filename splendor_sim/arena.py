@@ -5,14 +5,13 @@ What comes out is a function of the seed and of what is played, not of threads; 
 numbers of deals. Games with agents that no kernel plays depend on these agents and on time as well.
 """
 
-import functools
-import hashlib
 import itertools
 import json
 import math
 import os
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import asdict, dataclass, field, replace
@@ -22,17 +21,13 @@ from typing import Any
 import numpy as np
 
 from splendor_sim.agents import Agent, parse_agent
-from splendor_sim.core.actions import IllegalActionError, check_action
-from splendor_sim.core.counters import DEADLOCKED, FORFEITED, RECORD_DTYPE, TRUNCATED, record_game
-from splendor_sim.core.engine import clear
-from splendor_sim.core.playout import GAME_DTYPE, next_word, pack_orders, start
-from splendor_sim.core.policies import choose_noisily
-from splendor_sim.game import Game
-from splendor_sim.outsiders import LIMIT, Failure, Host, Stopped, seen
+from splendor_sim.core.counters import DEADLOCKED, FORFEITED, RECORD_DTYPE, TRUNCATED
+from splendor_sim.outsiders import LIMIT, Stopped
 from splendor_sim.ratings import Interval, Sprt, Strength, rate, require_ratings
 from splendor_sim.result import Table
 from splendor_sim.simulate import BLOCK, Crew, Pace, Plan, SimulationError, Totals, in_order, play_games, prepare
 from splendor_sim.statistics import Distribution, Share
+from splendor_sim.stepwise import Hosts, given_to_classes, play_game
 
 SCHEMA = 1  # of `to_dict`: a new number whenever a key changes its meaning or goes
 
@@ -204,7 +199,7 @@ def _deals_of_match(
 ) -> Generator[Totals, None, None]:
     """Yield the totals of whole deals in their order; where a test looks, a block ends."""
     pace = Pace(stop)
-    with _Hosts(plan.agents, _given(plan), limit, pace.stop) as hosts:
+    with Hosts(plan.agents, given_to_classes(plan), limit, pace.stop) as hosts:
 
         def jobs() -> "Iterator[Callable[[], Totals | None]]":
             done, orders = first, len(plan.orders)
@@ -238,7 +233,7 @@ def _some_deals(plan: Plan, pace: Pace, crew: Crew) -> int:
     return max(1, min(most, pace.games // orders)) if plan.is_compiled else 1
 
 
-def _play_deals(plan: Plan, hosts: "_Hosts", first: int, count: int, pace: Pace) -> Totals | None:
+def _play_deals(plan: Plan, hosts: "Hosts", first: int, count: int, pace: Pace) -> Totals | None:
     """Play some games of a plan; None if they were stopped before the end."""
     if plan.is_compiled:
         totals = play_games(plan, first, count, pace)
@@ -248,7 +243,7 @@ def _play_deals(plan: Plan, hosts: "_Hosts", first: int, count: int, pace: Pace)
     try:
         with hosts.some() as mine, np.errstate(over="ignore"):
             for index in range(first, first + count):
-                complaint = _play_game(plan, index, mine, records[index - first], pace.stop)
+                complaint = play_game(plan, index, mine, records[index - first], pace.stop)
                 if complaint:
                     complaints.append(complaint)
     except Stopped:
@@ -256,175 +251,6 @@ def _play_deals(plan: Plan, hosts: "_Hosts", first: int, count: int, pace: Pace)
     totals = totals_of(plan, records)
     totals.complaints = complaints
     return totals
-
-
-def _play_game(plan: Plan, index: int, hosts: "_Seated", record: Any, stop: threading.Event) -> str | None:
-    """Play a game decision by decision, as the kernels for blocks do, and record it; say who forfeited it and why."""
-    game = Game(plan.players, 0, plan.options)
-    under_way = np.zeros(1, GAME_DTYPE)
-    s, mine = game.state[0], under_way[0]
-    clear(s)
-    order, deal = index % len(plan.orders), index // len(plan.orders)
-    start(s, mine, np.uint64(plan.seed), index, pack_orders(np.array(plan.orders, np.int64))[order], deal)
-    playing = [plan.agents[agent] for agent in plan.orders[order]]
-    minds = Minds(plan.agents, playing)
-    seat = 0
-    complaint = None
-    try:
-        for seat, agent in enumerate(playing):
-            if agent.is_class:
-                hosts.at(agent, seat).start(seat, _seed_for(next_word(mine, seat)))
-        while not game.is_over and game.turn < plan.max_turns:
-            if stop.is_set():
-                raise Stopped
-            seat = game.seat_to_move
-            agent = playing[seat]
-            if agent.is_class:
-                action: int | str = hosts.at(agent, seat).choose(seen(game, seat))
-            else:
-                action = minds.decide(seat, game.state, np.uint64(next_word(mine, seat)))
-            held = int(game.state["reserved_count"][0, seat])
-            number = check_action(action)
-            if number in game.legal_actions():
-                minds.advance(game.state, number)
-            game.apply(number)
-            mine["reserves"][seat] += int(game.state["reserved_count"][0, seat]) > held
-    except (Failure, IllegalActionError) as error:
-        complaint = (
-            f"game {index:,} was forfeited by {playing[seat].spec} at seat {seat} in turn {game.turn:,}: {error}"
-        )
-    record_game(s, mine, record)
-    if complaint:
-        record["ending"] = FORFEITED
-        record["winners"] = ((1 << plan.players) - 1) & ~(1 << seat)
-    return complaint
-
-
-def _seed_for(word: Any) -> int:
-    """A seed for a class: streams can be followed back to the deal that they share a seed with, a digest cannot."""
-    return int.from_bytes(hashlib.sha256(int(word).to_bytes(8, "little")).digest()[:8], "little")
-
-
-class Minds:
-    """What decides in one game for the agents that are no classes, as the kernels for blocks do.
-
-    agents: all of the plan, since the largest search among them makes the room of every tree. seated: those by seat.
-    """
-
-    def __init__(self, agents: Sequence[Agent], seated: Sequence[Agent]) -> None:
-        self._seated = seated
-        self._searching = [seat for seat, agent in enumerate(seated) if agent.name == "mcts" and agent.is_compiled]
-        if self._searching:
-            from splendor_sim.core.search import clear_tree
-            from splendor_sim.core.search_block import make_room
-
-            self._room = make_room(np.concatenate([agent.settings() for agent in agents if not agent.is_class]))
-            _, _, trees, nodes, edges = self._room
-            for seat in range(len(seated)):
-                clear_tree(trees[seat], nodes[seat], edges[seat], seat, np.uint64(0))
-
-    def decide(self, seat: int, states: Any, word: Any) -> int:
-        """Return the decision (id) of the seat to move in states[0], from one random word (uint64)."""
-        agent = self._seated[seat]
-        if seat in self._searching:
-            from splendor_sim.core.search import decide_by_search
-
-            return int(decide_by_search(states[0], seat, _settings(agent), word, *self._room))
-        return decide(agent, states, word) if agent.is_compiled else _search(agent, states, int(word))
-
-    def advance(self, states: Any, action: int) -> None:
-        """Let the trees follow a decision that is about to be applied to states[0]."""
-        if self._searching:
-            from splendor_sim.core.search import advance_tree
-
-            _, _, trees, nodes, edges = self._room
-            for seat in self._searching:
-                advance_tree(states[0], action, trees[seat], nodes[seat], edges[seat], nodes[4], edges[4])
-
-
-def decide(agent: Agent, states: Any, word: Any) -> int:
-    """Return the decision (id) of a policy in states[0], from one random word (uint64)."""
-    settings = _settings(agent)
-    return int(choose_noisily(settings["policy"], settings["epsilon"], states[0], word))
-
-
-def _search(agent: Agent, states: Any, seed: int) -> int:
-    """The decision of a search by time or on threads."""
-    from splendor_sim.batch import legal_mask
-    from splendor_sim.search import search
-
-    legal = np.flatnonzero(legal_mask(states)[0])
-    if len(legal) == 1:
-        return int(legal[0])
-    names = ("simulations", "seconds", "threads", "leaf", "turns", "policy", "epsilon", "exploration")
-    options = {name: agent.value(name) for name in names}
-    if options["seconds"] is not None:
-        options["simulations"] = None
-    return int(search(states, seed=seed, **options).best)
-
-
-@functools.cache
-def _settings(agent: Agent) -> Any:
-    return agent.settings()[0]
-
-
-def _given(plan: Plan) -> dict[str, Any]:
-    """What a class is made with."""
-    return {"players": plan.players, "rules": plan.rules}
-
-
-class _Hosts:
-    """The processes of Python classes: a set for each game under way, so that no two games share one."""
-
-    def __init__(self, agents: tuple[Agent, ...], given: dict[str, Any], limit: float, stop: threading.Event) -> None:
-        self.given, self.limit, self.stop = given, limit, stop
-        self.closed = False
-        self._free: list[_Seated] = []
-        self._all: list[_Seated] = []
-
-    def some(self) -> "_Seated":
-        """A set that is free; as a context, after which it is free again."""
-        try:
-            return self._free.pop()
-        except IndexError:
-            found = _Seated(self)
-            self._all.append(found)
-            return found
-
-    def __enter__(self) -> "_Hosts":
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        self.closed = True
-        self.stop.set()
-        for seated in self._all:
-            seated.close()
-
-
-class _Seated:
-    """The processes of one game under way, by agent and seat: no agent knows what it sees at another seat."""
-
-    def __init__(self, home: _Hosts) -> None:
-        self._home = home
-        self._hosts: dict[tuple[Agent, int], Host] = {}
-
-    def at(self, agent: Agent, seat: int) -> Host:
-        """The process of an agent at a seat."""
-        if self._home.closed:
-            raise Stopped
-        if (agent, seat) not in self._hosts:
-            self._hosts[agent, seat] = Host(agent.spec, self._home.given, self._home.limit, self._home.stop)
-        return self._hosts[agent, seat]
-
-    def close(self) -> None:
-        for host in list(self._hosts.values()):
-            host.close()
-
-    def __enter__(self) -> "_Seated":
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        self._home._free.append(self)
 
 
 def totals_of(plan: Plan, records: Any) -> Totals:
@@ -469,7 +295,7 @@ def play_tournament(
         if plan.is_compiled:
             prepare(plan, stop)
     pace = Pace(stop)
-    with _Hosts(tally.agents, _given(plans[0]), limit, pace.stop) as hosts:
+    with Hosts(tally.agents, given_to_classes(plans[0]), limit, pace.stop) as hosts:
 
         def jobs() -> "Iterator[Callable[[], list[Totals] | None]]":
             done, orders = 0, len(plans[0].orders)
@@ -486,7 +312,7 @@ def play_tournament(
                 yield
 
 
-def _play_tables(plans: list[Plan], hosts: _Hosts, first: int, count: int, pace: Pace) -> list[Totals] | None:
+def _play_tables(plans: list[Plan], hosts: Hosts, first: int, count: int, pace: Pace) -> list[Totals] | None:
     """Play the same games of every table; None if they were stopped before the end."""
     found = []
     for plan in plans:
@@ -634,7 +460,7 @@ class SprtState:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Facts:
+class _Facts(ABC):
     players: int
     seed: int
     rules: Any
@@ -670,13 +496,13 @@ class _Facts:
         seconds = f"{self.seconds:,.1f}" if self.seconds >= 10 else f"{self.seconds:.2g}"
         return f"{self.games:,} games in {seconds} s on {threads}"
 
+    @abstractmethod
     def tables(self) -> list[Table]:
         """Return the tables for people."""
-        raise NotImplementedError
 
+    @abstractmethod
     def heading(self) -> str:
         """Return what was played, in a line or two."""
-        raise NotImplementedError
 
     def __str__(self) -> str:
         """Return the heading and the tables as text."""

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from splendor_sim.arena import Minds
 from splendor_sim.core.actions import BUY, RESERVE, action_name
 from splendor_sim.core.cards import LEVEL_START
 from splendor_sim.core.counters import RECORD_DTYPE, record_game
@@ -15,6 +14,7 @@ from splendor_sim.core.engine import clear
 from splendor_sim.core.playout import GAME_DTYPE, next_word, pack_orders, start
 from splendor_sim.game import Game
 from splendor_sim.records import RecordsError, flat, plan_of, read_metadata, read_row, row_of
+from splendor_sim.stepwise import Minds
 
 
 class Decision(NamedTuple):

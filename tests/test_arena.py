@@ -282,7 +282,7 @@ def test_a_view_tells_nothing_that_its_seat_does_not_know():
 
 def test_games_of_a_class_are_those_of_the_kernel_that_decides_alike(agents):
     (agents / "same.py").write_text(
-        "from splendor_sim.arena import decide\nfrom splendor_sim.agents import parse_agent\n"
+        "from splendor_sim.stepwise import decide\nfrom splendor_sim.agents import parse_agent\n"
         "import numpy as np\n"
         "class Greedy:\n    def __init__(self, players, rules): self.agent = parse_agent('greedy')\n"
         "    def choose(self, view): return decide(self.agent, view.determinize(1).state, np.uint64(0))\n"

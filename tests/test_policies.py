@@ -23,7 +23,8 @@ from games import (
 )
 from splendor_sim.core.cards import CARD_LEVEL
 from splendor_sim.core.engine import KEYED, apply, clear, determinize, lay_out, winners
-from splendor_sim.core.heuristic import PRIOR, SCORES_DTYPE, score_decisions, score_with
+from splendor_sim.core.heuristic import PRIOR, score_decisions, score_with
+from splendor_sim.core.heuristic_vectors import SCORES_DTYPE
 from splendor_sim.core.heuristic_weights import WEIGHTS, WEIGHTS_DTYPE
 from splendor_sim.core.jit import popcount
 from splendor_sim.core.policies import GREEDY, GUIDE, HEURISTIC, POLICIES, RANDOM, choose, choose_noisily

@@ -5,7 +5,8 @@ import numpy as np
 from splendor_sim.core.actions import BUY, PASS, PAY, RESERVE, RESERVE_DECK
 from splendor_sim.core.engine import KEYED, apply, forget, legal, place_of, redraw
 from splendor_sim.core.evaluation import VALUES_DTYPE, evaluate
-from splendor_sim.core.heuristic import SCORES_DTYPE, score_decisions
+from splendor_sim.core.heuristic import score_decisions
+from splendor_sim.core.heuristic_vectors import SCORES_DTYPE
 from splendor_sim.core.jit import kernel, local, popcount
 from splendor_sim.core.keys import is_single, key_of, only_bit
 from splendor_sim.core.search import (

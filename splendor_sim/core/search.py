@@ -23,7 +23,8 @@ from splendor_sim.core.engine import (
     winners,
 )
 from splendor_sim.core.evaluation import VALUES_DTYPE, evaluate
-from splendor_sim.core.heuristic import SCORES_DTYPE, score_decisions
+from splendor_sim.core.heuristic import score_decisions
+from splendor_sim.core.heuristic_vectors import SCORES_DTYPE
 from splendor_sim.core.jit import kernel, local, nth_bit, popcount
 from splendor_sim.core.keys import KEYS_DTYPE, action_of, gather_keys, is_single, key_of, only_bit
 from splendor_sim.core.policies import RANDOM, choose_noisily, choose_random
