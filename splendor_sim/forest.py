@@ -18,7 +18,6 @@ from splendor_sim.search import SearchError
 
 MOST_LEAVES = 200  # of a tree in one batch
 _EDGES = 24  # room a node; what does not fit makes a leaf again
-_LATE_EVEN = -1.0  # as `uniform`: decisions that come up later get an even share of the prior
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +125,7 @@ class Forest:
             self._leaves = np.zeros(needed, STATE_DTYPE)
             self._paths = np.zeros(needed, trees.PATH_DTYPE)
             self._owners = np.zeros(needed, np.int64)
-        late = np.float32(_LATE_EVEN if self._has_logits else self.uniform)
+        late = np.float32(trees.EVEN_PRIOR if self._has_logits else self.uniform)
         self._count = int(
             many.select_leaves(
                 *self._trees_and_roots(),

@@ -149,7 +149,7 @@ def pack_orders(orders):
 def start(s, game, seed, index, seated, deal):
     """Lay out a deal in a cleared state as game `index` of a run, and start its agents' streams and its counts.
 
-    seated: the agents by seat as `seated_agents` packs them.
+    seated: the agents by seat as `pack_orders` packs them.
     """
     lay_out(s, stream_of(seed, deal, DEAL))
     game.index = index

@@ -93,7 +93,7 @@ LEAF, TERMINAL, BLOCKED = 0, 1, 2
 
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
 _WORD_BITS = 64
-_EVEN_PRIOR = -1  # as a prior for late decisions: as much as an even share
+EVEN_PRIOR = -1.0  # as `uniform`: decisions that come up later get an even share, under logits of the user
 
 
 # --- A search --------------------------------------------------------------------------------------------------------
@@ -212,7 +212,7 @@ def descend(s, t, nodes, edges, path, exploration, uniform):
     """Walk from the root to a leaf, a node without a visit or a state that is over, and count the visits under way.
 
     s: the determinized root, changed to the state of the leaf. exploration: weight of the prior. uniform: part of the
-    prior that all decisions share evenly, or _EVEN_PRIOR. The path keeps the nodes, and of a leaf the legal decisions.
+    prior that all decisions share evenly, or EVEN_PRIOR. The path keeps the nodes, and of a leaf the legal decisions.
     Returns LEAF, TERMINAL, or BLOCKED if every way leads to a leaf under way; then no visit is counted.
     """
     node = ROOT
